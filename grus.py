@@ -169,6 +169,7 @@ class Model(ServiceOwner):
         raw: bool = False,
         system: str | None = None,
         images: Sequence[Any] = (),
+        sounds: Sequence[Any] = (),
         tools: Sequence[Mapping[str, Any]] = (),
         thinking: bool | None = None,
         effort: Effort | None = None,
@@ -179,22 +180,23 @@ class Model(ServiceOwner):
         """The engine's request for a prompt, and the parser of its reply. `raw`: no chat template.
 
         `images` come before a prompt that is one string: paths, Pillow images, arrays or bytes of files. In messages they
-        are parts, `{"type": "image", "image": Path("cat.jpg")}`. `tools` have OpenAI's shape.
+        are parts, `{"type": "image", "image": Path("cat.jpg")}`. So do `sounds`, which a model with ears hears: paths, bytes of files, or
+        mono samples at 16 kHz (`{"type": "audio", "audio": ...}`). `tools` have OpenAI's shape.
         `effort` is that of the reasoning, and `thinking_budget` the tokens after which it is closed. `adapter`: one of the
         model's, which answers.
         """
         name = self._served(adapter)
         params = sampling or SamplingParams()
         if raw:
-            if not isinstance(prompt, str) or system is not None or images:
+            if not isinstance(prompt, str) or system is not None or images or sounds:
                 raise TypeError("A raw prompt is one string, without a system prompt and without images.")
             read = text_prompt(self.loaded, prompt)
             return PreparedChat(read.request(name, params), ReplyParser(), read, self.loaded)
         if isinstance(prompt, str):
-            messages: list[Mapping[str, Any]] = [{"role": "user", "content": with_images(prompt, images)}]
+            messages: list[Mapping[str, Any]] = [{"role": "user", "content": with_images(prompt, images, sounds)}]
         else:
-            if images:
-                raise TypeError("Images go with one string. In messages they are parts of the content.")
+            if images or sounds:
+                raise TypeError("Images and sounds go with one string. In messages they are parts of the content.")
             messages = list(prompt)
         if system is not None:
             messages.insert(0, {"role": "system", "content": system})
@@ -242,6 +244,7 @@ class Model(ServiceOwner):
         raw: bool = False,
         system: str | None = None,
         images: Sequence[Any] = (),
+        sounds: Sequence[Any] = (),
         tools: Sequence[Mapping[str, Any]] = (),
         thinking: bool | None = None,
         variables: Mapping[str, Any] | None = None,
@@ -250,8 +253,8 @@ class Model(ServiceOwner):
     ) -> Answer:
         """Answer one prompt. `sampling`: max_tokens, temperature, top_p, seed, stop, ... (see SamplingParams)."""
         prepared = self.prepare(
-            prompt, SamplingParams(**sampling), raw=raw, system=system, images=images, tools=tools, thinking=thinking,
-            variables=variables, adapter=adapter,
+            prompt, SamplingParams(**sampling), raw=raw, system=system, images=images, sounds=sounds, tools=tools,
+            thinking=thinking, variables=variables, adapter=adapter,
         )  # fmt: skip
         return _answer(prepared, self.service.submit(prepared.request))
 
@@ -276,6 +279,7 @@ class Model(ServiceOwner):
         raw: bool = False,
         system: str | None = None,
         images: Sequence[Any] = (),
+        sounds: Sequence[Any] = (),
         variables: Mapping[str, Any] | None = None,
         adapter: str | None = None,
         **sampling: Any,
@@ -283,7 +287,7 @@ class Model(ServiceOwner):
         """The answer in pieces, as it is made. Closing the iterator stops the model."""
         params = SamplingParams(**sampling)
         prepared = self.prepare(
-            prompt, params, raw=raw, system=system, images=images, variables=variables, adapter=adapter
+            prompt, params, raw=raw, system=system, images=images, sounds=sounds, variables=variables, adapter=adapter
         )
         handle = self.service.submit(prepared.request)
         try:
@@ -343,12 +347,13 @@ def accepted(name: str, loaded: Loaded) -> LoadedModel:
     return loaded
 
 
-def with_images(text: str, images: Sequence[Any]) -> str | list[dict[str, Any]]:
-    """A message's content. A string among the images is a path."""
-    if not images:
+def with_images(text: str, images: Sequence[Any], sounds: Sequence[Any] = ()) -> str | list[dict[str, Any]]:
+    """A message's content. A string among the images and sounds is a path."""
+    if not images and not sounds:
         return text
-    given = [Path(image) if isinstance(image, str) else image for image in images]
-    return [*({"type": "image", "image": image} for image in given), {"type": "text", "text": text}]
+    given = [("image", image) for image in images] + [("audio", sound) for sound in sounds]
+    parts = [{"type": kind, kind: Path(one) if isinstance(one, str) else one} for kind, one in given]
+    return [*parts, {"type": "text", "text": text}]
 
 
 _kept: dict[tuple[str, LoadOptions], Model] = {}

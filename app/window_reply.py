@@ -6,7 +6,7 @@ Runs on a thread of its own; what it makes reaches the UI thread a frame at a ti
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -28,7 +28,11 @@ if TYPE_CHECKING:
     from engine.types import FinishReason, RequestHandle, SamplingParams, Timings
 
 _SHOWN = 80  # characters of what a tool is asked
-_NO_PICTURE = "(A picture is attached that you cannot see.)"  # read by the model, in the language of its training
+# read by the model, in the language of its training
+_MISSING = {
+    "image": "(A picture is attached that you cannot see.)",
+    "audio": "(A sound is attached that you cannot hear.)",
+}
 
 
 class FrameSink(Protocol):
@@ -367,9 +371,10 @@ def _reasoning(defaults: Mapping[str, Any], chosen: Mapping[str, Any]) -> dict[s
 
 
 def readable(messages: Sequence[Mapping[str, Any]], model: LoadedModel) -> Sequence[Mapping[str, Any]]:
-    """A conversation for this model: what tools returned and files hold has none of its markers, and a model that reads text only gets
-    no pictures."""
+    """A conversation for this model: what tools returned and files hold has none of its markers, and a model gets no pictures and sounds
+    that it does not see and hear."""
     from app.runtime.tools.loop import without_markers
+    from engine.vision.processor import hearing
 
     def plain(text: str, role: str) -> str:
         outside = role == "tool" or (role == "user" and FILE_BEGINS in text)
@@ -380,16 +385,21 @@ def readable(messages: Sequence[Mapping[str, Any]], model: LoadedModel) -> Seque
             return plain(content, role)
         return [{**part, "text": plain(part["text"], role)} if part["type"] == "text" else part for part in content]
 
-    made = messages if getattr(model, "vision", None) is not None else without_pictures(messages)
+    vision = getattr(model, "vision", None)
+    missing = {"image"} if vision is None else set()
+    made = without_media(messages, missing if hearing(vision) is not None else {*missing, "audio"})
     return [{**message, "content": words(message["content"], message["role"])} for message in made]
 
 
-def without_pictures(messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """For a model that reads text only: a picture of an earlier turn must not end the conversation."""
+def without_media(messages: Sequence[Mapping[str, Any]], kinds: Collection[str]) -> list[Mapping[str, Any]]:
+    """For a model that takes none of these: a picture of an earlier turn must not end the conversation."""
 
     def words(content: Any) -> Any:
-        if not isinstance(content, list):
+        if not isinstance(content, list) or not any(part["type"] in kinds for part in content):
             return content
-        return "\n\n".join(_NO_PICTURE if part["type"] == "image" else part["text"] for part in content)
+        made = [{"type": "text", "text": _MISSING[part["type"]]} if part["type"] in kinds else part for part in content]
+        if any(part["type"] != "text" for part in made):
+            return made
+        return "\n\n".join(part["text"] for part in made)
 
     return [{**message, "content": words(message["content"])} for message in messages]

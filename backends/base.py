@@ -176,6 +176,9 @@ class Segment:
     want: range | None = None  # rows of this segment whose logits come back to the host; default none
     hidden: bool = False  # the hidden states of all its rows come back to the host
     adapter: str | None = None  # of the model's `Adapters`
+    prompt: int | None = (
+        None  # tokens of the sequence's prompt, which layers with `KVSpec.recent` keep; None: as before, or all
+    )
     mutual: bool = False  # its tokens see one another in both directions, as those of a picture do in some models
 
     def __len__(self) -> int:

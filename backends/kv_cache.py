@@ -9,6 +9,11 @@ A layer with a sliding window keeps the window's tokens and some more (`KVSpec.r
 the other. When they reach the end, the last ones move to the front before the next step (`window_shifts`), so that what attention
 reads lies in one piece, and a step that fails, or draft tokens that are rejected, have overwritten nothing. A position is found by
 the slot's first position in that window. Copies, checkpoints and offloaded prefixes hold the window only.
+
+A layer that keeps the prompt and the `recent` tokens behind it has no gap between them either: once as many have been generated, the
+newest row is copied over that of the oldest token before the next one is written behind all others (`window_shifts`). Attention does not
+ask in which order rows lie, so it reads them all with the kernels of full attention, and the memory of a sequence does not grow any more.
+What has dropped out is gone: such a slot can be truncated to its prompt only, and takes one token a step.
 """
 
 from __future__ import annotations
@@ -36,6 +41,7 @@ class KVSpec:
     dim: int
     v_dim: int | None = None  # None: as `dim`
     window: int | None = None
+    recent: int | None = None  # of the tokens behind the prompt only the last so many are kept and seen; None: all
     latent: bool = (
         False  # `Cache.attend_latent`: values are the first `v_dim` numbers of keys, and have no rows of their own
     )
@@ -46,6 +52,11 @@ class KVSpec:
     def widths(self) -> tuple[int, ...]:
         """Numbers that are kept of a token and head: of its key and of its value, or of both together."""
         return (self.dim,) if self.latent else (self.dim, self.v_dim or self.dim)
+
+    @property
+    def view(self) -> int | None:
+        """What layers share whose tokens lie in the same rows; None: every token lies in the row of its number."""
+        return self.window if self.recent is None else -self.recent
 
     def rows_in(self, capacity: int) -> int:
         """Tokens that are kept of a sequence with room for `capacity`."""
@@ -94,6 +105,8 @@ class Slot:
     capacity: int = 0  # tokens that fit without `KVCache.grow`
     place: Any = field(default=None, repr=False)  # private to the KV cache
     open: bool = True
+    prompt: int | None = None  # tokens that layers with `KVSpec.recent` never drop; None: all
+    dropped: int = 0  # tokens that no layer keeps any more
 
 
 @dataclass(frozen=True)
@@ -191,19 +204,21 @@ class SlotPlace:
 
     row: int  # in the slab of its capacity class
     state: int  # in the table of recurrent states (kept also for models that have none: it is only a number)
-    firsts: dict[int, int] = field(default_factory=dict)  # sliding window -> the position that lies in its first row
+    # `KVSpec.view` -> how many positions are not kept: of a sliding window the first ones, else some behind the prompt
+    firsts: dict[int, int] = field(default_factory=dict)
 
     def first(self, spec: KVSpec) -> int:
-        return 0 if spec.window is None else self.firsts.get(spec.window, 0)
+        return 0 if spec.view is None else self.firsts.get(spec.view, 0)
 
 
 @dataclass(frozen=True)
 class WindowShift:
-    """In the layers with this window, `count` tokens from row `source` on move to the front."""
+    """In the layers with this `KVSpec.view`, `count` tokens from row `source` on move to row `target`."""
 
-    window: int
+    view: int
     source: int
     count: int
+    target: int = 0
 
 
 def source_of(specs: Sequence[MemorySpec], layer: int) -> tuple[int, KVSpec]:
@@ -220,6 +235,29 @@ def windowed(specs: Sequence[MemorySpec]) -> dict[int, KVSpec]:
     return {s.window: s for s in specs if isinstance(s, KVSpec) and s.window is not None}
 
 
+def recent_tokens(specs: Sequence[MemorySpec]) -> int | None:
+    """Of a model whose attention keeps prompts and recent tokens: how many of these. None: a layer keeps more, so memory grows."""
+    own = [spec.recent for spec in specs if isinstance(spec, KVSpec)]
+    return max(own) if own and all(own) else None  # type: ignore[type-var]
+
+
+def rows_for(specs: Sequence[MemorySpec], n: int, prompt: int) -> int:
+    """The capacity that a sequence of `n` tokens needs, of which `prompt` are its prompt."""
+    recent = recent_tokens(specs)
+    return n if recent is None else min(n, max(prompt, 1) + recent + 1)
+
+
+def drops_tokens(specs: Sequence[MemorySpec]) -> bool:
+    """Whether a layer keeps the prompt and recent tokens only."""
+    return any(isinstance(spec, KVSpec) and spec.recent is not None for spec in specs)
+
+
+def tokens_at_once(specs: Sequence[MemorySpec], slot: Slot, prompt: int) -> int:
+    """The most that one step may add to the slot of a sequence with this prompt, where layers drop tokens."""
+    fewest = min(spec.recent for spec in specs if isinstance(spec, KVSpec) and spec.recent is not None)
+    return max(1, prompt + fewest - slot.length)
+
+
 def may_forget(specs: Sequence[MemorySpec], capacity: int) -> bool:
     """Whether a sequence with room for `capacity` tokens may lose what an earlier length needs. A KV cache without specs (another
     library's) may hold recurrent states."""
@@ -230,27 +268,62 @@ def may_forget(specs: Sequence[MemorySpec], capacity: int) -> bool:
     )
 
 
-def window_start(slot: Slot, window: int, length: int) -> int:
-    """The first position that a copy of the slot's first `length` tokens keeps in the layers with this window."""
-    return max(slot.place.firsts.get(window, 0), length - window - WINDOW_MARGIN)
+def kept_rows(slot: Slot, spec: KVSpec, length: int) -> tuple[int, int]:
+    """The rows that a copy of the slot's first `length` tokens keeps of a layer whose rows are not all tokens'."""
+    first = slot.place.first(spec)
+    if spec.window is None:
+        return 0, length if length <= (slot.prompt or 0) else length - first
+    return max(first, length - spec.window - WINDOW_MARGIN) - first, length - first
 
 
-def window_shifts(specs: Sequence[MemorySpec], slot: Slot, n: int) -> Iterator[WindowShift]:
-    """What has to be moved, in this order, before `n` tokens are added to the slot."""
+def forget_beyond(specs: Sequence[MemorySpec], slot: Slot) -> None:
+    """The slot was truncated: where nothing but its prompt is left, every token lies in the row of its number again."""
+    if slot.length > (slot.prompt or 0):
+        return
+    slot.dropped = 0
+    for spec in specs:
+        if isinstance(spec, KVSpec) and spec.recent is not None:
+            slot.place.firsts.pop(spec.view, None)
+
+
+def window_shifts(specs: Sequence[MemorySpec], slot: Slot, n: int, prompt: int | None = None) -> Iterator[WindowShift]:
+    """What has to be moved, in this order, before `n` tokens are added to the slot, whose sequence has this `prompt`."""
+    if prompt is not None:
+        slot.prompt = prompt
+    yield from _recent_shifts(specs, slot, n)
     for window, spec in windowed(specs).items():
         first, rows = slot.place.first(spec), spec.rows_in(slot.capacity)
         if slot.length - first + n <= rows:
             continue
-        start = window_start(slot, window, slot.length)
+        start = first + kept_rows(slot, spec, slot.length)[0]
         if slot.length - start + n > rows:
             raise ValueError(f"slot {slot.id} takes at most {rows - slot.length + start} tokens in a step, not {n}")
         yield WindowShift(window, start - first, slot.length - start)
         slot.place.firsts[window] = start
 
 
+def _recent_shifts(specs: Sequence[MemorySpec], slot: Slot, n: int) -> Iterator[WindowShift]:
+    views = {spec.recent: spec for spec in specs if isinstance(spec, KVSpec) and spec.recent is not None}
+    for recent, spec in views.items():
+        dropped = slot.place.first(spec)
+        rows = slot.length + n if slot.prompt is None else slot.prompt + recent
+        if slot.length - dropped + n <= rows:
+            continue
+        if n > 1:
+            raise ValueError(f"slot {slot.id} takes one token in a step once it drops others, not {n}")
+        if recent > 1:
+            yield WindowShift(-recent, rows - 1, 1, rows - recent + dropped % (recent - 1))
+        slot.place.firsts[-recent] = dropped + 1
+    if views and recent_tokens(specs) is not None:
+        slot.dropped = min(slot.place.first(spec) for spec in views.values())
+
+
 def can_truncate(specs: Sequence[MemorySpec], slot: Slot, length: int) -> bool:
     """See `KVCache.can_truncate`."""
-    return length == slot.length or _reaches(specs, slot.place.firsts, length)
+    if length == slot.length:
+        return True
+    gone = any(view < 0 < count for view, count in slot.place.firsts.items())
+    return not (gone and length > (slot.prompt or 0)) and _reaches(specs, slot.place.firsts, length)
 
 
 def copy_can_truncate(specs: Sequence[MemorySpec], length: int, shorter: int) -> bool:
@@ -262,7 +335,7 @@ def copy_can_truncate(specs: Sequence[MemorySpec], length: int, shorter: int) ->
 def _reaches(specs: Sequence[MemorySpec], firsts: Mapping[int, int], length: int) -> bool:
     if any(isinstance(spec, StateSpec) for spec in specs):
         return False
-    return all(first <= max(0, length - window + 1) for window, first in firsts.items())
+    return all(first <= max(0, length - window + 1) for window, first in firsts.items() if window > 0)
 
 
 @dataclass(frozen=True)

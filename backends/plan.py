@@ -84,9 +84,9 @@ class StepPlan:
     samplings: list[Sampling]  # of the sampled rows
     sampled: np.ndarray  # int32: for each sampling, its index into `picked`
 
-    def within(self, window: int | None) -> StepPlan:
-        """The plan as layers with this sliding window see it: sequences begin at the first token that is kept."""
-        firsts = [0 if window is None else packed.slot.place.firsts.get(window, 0) for packed in self.segments]
+    def within(self, view: int | None) -> StepPlan:
+        """The plan as layers with this `KVSpec.view` see it: tokens that are not kept are not counted."""
+        firsts = [0 if view is None else packed.slot.place.firsts.get(view, 0) for packed in self.segments]
         if not any(firsts):
             return self
         moved = [replace(packed, past=packed.past - first) for packed, first in zip(self.segments, firsts)]
@@ -143,7 +143,7 @@ def _check(segments: Sequence[Segment]) -> None:
         seen.add(id(slot))
         if n == 0:
             raise ValueError(f"slot {slot.id} has an empty segment")
-        if slot.length + n > slot.capacity:
+        if slot.length - slot.dropped + n > slot.capacity:
             raise ValueError(f"slot {slot.id} has room for {slot.capacity} tokens, not {slot.length + n}")
         if segment.draft and (segment.ids is None or segment.draft >= n or segment.sample is None):
             raise ValueError(f"slot {slot.id}: a draft needs its ids, one token before it, and a sampling")

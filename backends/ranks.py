@@ -275,7 +275,17 @@ def _packed_segment(segment: Segment) -> Any:
     want = None if segment.want is None else (segment.want.start, segment.want.stop, segment.want.step)
     embeds = None if segment.embeds is None else tuple(segment.embeds.shape)
     pos = None if segment.pos is None else _packed(np.asarray(segment.pos))
-    return segment.slot.id, ids, segment.sample is not None, segment.draft, want, embeds, pos, segment.mutual
+    return (
+        segment.slot.id,
+        ids,
+        segment.sample is not None,
+        segment.draft,
+        want,
+        embeds,
+        pos,
+        segment.mutual,
+        segment.prompt,
+    )
 
 
 class Follower:
@@ -354,7 +364,7 @@ class Follower:
     def _segment(self, packed: Any) -> Segment:
         if isinstance(packed, int):
             return Segment(self._slots[packed], sample=Sampling())
-        number, ids, samples, draft, want, embeds, pos, mutual = packed
+        number, ids, samples, draft, want, embeds, pos, mutual, prompt = packed
         return Segment(
             self._slots[number],
             None if ids is None else np.frombuffer(ids, np.int32).tolist(),
@@ -365,4 +375,5 @@ class Follower:
             draft=draft,
             want=None if want is None else range(*want),
             mutual=mutual,
+            prompt=prompt,
         )

@@ -14,7 +14,7 @@ from engine.weights.lora import LoraFiles, fitted, is_adapter
 from engine.weights.lora_pair import LoraPair, joined
 
 # Model types whose linears belong to more than one network, or that write no text.
-_WITHOUT = frozenset({"qwen3_tts", "moonshine", "moonshine_streaming", "paddleocr_vl", "whisper"})
+_WITHOUT = frozenset({"qwen3_tts", "pocket_tts", "moonshine", "moonshine_streaming", "paddleocr_vl", "whisper"})
 
 
 def adapters_for(config: Mapping[str, Any]) -> Adapters | None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from backends.kv_cache import drops_tokens
 from engine.errors import BadRequest, ContextOverflow, ErrorText, GrusError
 from engine.loaded import Loaded
 from engine.ngram import DraftProposer, PredictedOutput
@@ -114,6 +115,7 @@ class Admission:
         limit = self.context - len(prompt) if pooling is None else 0
         framed = getattr(getattr(self._loaded, "model", None), "frame", None) is not None
         plain = not framed and state.request.sound is None
+        drafts = plain and not drops_tokens(self._loaded.kv.specs)  # rejected tokens could have taken others' places
         output = OutputProcessor(
             self._loaded.text_stream(), params.stop, silent, named, min(params.max_tokens or limit, limit)
         )
@@ -127,8 +129,8 @@ class Admission:
             output,
             embedded=embedded,
             frames=[] if framed else None,
-            speculates=plain and (self._speculates or bool(state.request.prediction)),
-            proposer=self._proposer(state, len(prompt), limit) if plain else None,
+            speculates=drafts and (self._speculates or bool(state.request.prediction)),
+            proposer=self._proposer(state, len(prompt), limit) if drafts else None,
             prepared=prepared,
             pool=EmbeddingPool(pooling, len(prompt)) if pooling is not None else None,
             long_from=self._long_from,

@@ -192,11 +192,16 @@ def _part(found: Description, opened: ModelFiles) -> None:
 def layers(specs: Sequence[MemorySpec]) -> str:
     """For people: "8 attention, 40 window-1024 attention, 2 recurrent". Layers that share keys and values count as what they read."""
     own = [source_of(specs, i)[1] for i, spec in enumerate(specs) if isinstance(spec, KVSpec | SharedKVSpec)]
-    windows = [spec.window or 0 for spec in own]
-    kinds = [
-        (f"window-{size} attention" if size else "attention", windows.count(size)) for size in sorted({*windows, 0})
+    named = [
+        f"prompt-and-last-{s.recent} attention"
+        if s.recent
+        else f"window-{s.window} attention"
+        if s.window
+        else "attention"
+        for s in sorted(own, key=lambda s: (s.recent or 0, s.window or 0))
     ]
-    kinds.append(("recurrent", len(specs) - len(windows)))
+    kinds = [(kind, named.count(kind)) for kind in dict.fromkeys(named)]
+    kinds.append(("recurrent", len(specs) - len(own)))
     return ", ".join(f"{count} {kind}" for kind, count in kinds if count)
 
 

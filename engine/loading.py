@@ -104,7 +104,7 @@ class LoadedModel:
     replicas: Replicas | None = field(default=None, repr=False)  # the other processes that hold this model
 
     def text_stream(self) -> ReplyText | _NoText:
-        if getattr(self.model, "frame", None) is not None:
+        if getattr(self.model, "frame", None) is not None or not getattr(self.model, "writes_text", True):
             return _NoText()
         return ReplyText(self.tokenizer, self.markers)
 
@@ -157,7 +157,7 @@ class ReplyText:
 
 
 class _NoText:
-    """The text stream of a reply in audio frames: empty."""
+    """The text stream of a reply in audio frames, or in tokens of speech: empty."""
 
     def push(self, token: int) -> str:
         return ""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from backends.base import KVCache, KVSnapshot, Slot, StateSpec
-from backends.kv_cache import WINDOW_STEP, may_forget, windowed
+from backends.kv_cache import WINDOW_STEP, drops_tokens, may_forget, rows_for, tokens_at_once, windowed
 from engine.errors import OutOfMemory
 from engine.metrics import Counters
 from engine.sequence import Sequence
@@ -28,6 +28,7 @@ class SequenceMemory:
         # a KV cache without specs (another library's) may hold recurrent states, and cannot be exported
         self.recurrent = not kv.specs or any(isinstance(spec, StateSpec) for spec in kv.specs)
         self.movable = bool(kv.specs)
+        self.drops = drops_tokens(kv.specs)
         self.open_slots: set[Slot] = set()
         self._allowed = kv.budget
         self._snapshot_bytes = 0
@@ -74,8 +75,14 @@ class SequenceMemory:
         """Whether earlier lengths of the slot may need a state checkpoint."""
         return may_forget(self.kv.specs, slot.capacity)
 
-    def step_limit(self, slot: Slot) -> int:
-        """The most tokens that one step may add to the slot."""
+    def rows(self, n: int, prompt: int) -> int:
+        """The capacity that `n` tokens need, of which `prompt` are the sequence's prompt."""
+        return rows_for(self.kv.specs, n, prompt)
+
+    def step_limit(self, slot: Slot, prompt: int = 0) -> int:
+        """The most tokens that one step may add to the slot of a sequence with this prompt."""
+        if self.drops:
+            return tokens_at_once(self.kv.specs, slot, prompt)
         return WINDOW_STEP if windowed(self.kv.specs) and self.may_forget(slot) else slot.capacity
 
     def leaked(self, owned: Iterable[Slot]) -> list[Slot]:
@@ -167,7 +174,8 @@ class PrefixCache:
         if not self._memory.recurrent:
             for sequence in running:
                 if sequence.slot is not None and sequence.variant == variant:
-                    length = min(common_prefix(sequence.key, key), usable, sequence.slot.length)
+                    reusable = sequence.prompt_length if sequence.slot.dropped else sequence.slot.length
+                    length = min(common_prefix(sequence.key, key), usable, reusable)
                     longer = best is None or length > best.length
                     if longer and self._memory.kv.can_truncate(sequence.slot, length):
                         best = PrefixMatch(length, running=sequence.slot)

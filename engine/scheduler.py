@@ -115,7 +115,7 @@ class Scheduler:
 
     def _has_room(self, sequence: Sequence) -> bool:
         slot = sequence.own_slot
-        need = len(sequence.tokens) + sequence.unread
+        need = self.memory.rows(len(sequence.tokens) + sequence.unread, sequence.prompt_length)
         if slot.capacity >= need:
             return True
         return self.memory.grow(slot, self._room_for(sequence)) or self.allocator.grow(slot, need)
@@ -123,7 +123,8 @@ class Scheduler:
     def _room_for(self, sequence: Sequence) -> int:
         """Tokens to reserve: the known ones and some to come, but no more than the reply can have."""
         known = len(sequence.tokens) + sequence.unread
-        return max(known, min(known + self._quantum, sequence.prompt_length + sequence.output.limit))
+        some = max(known, min(known + self._quantum, sequence.prompt_length + sequence.output.limit))
+        return self.memory.rows(some, sequence.prompt_length)
 
     def victim(self) -> Sequence | None:
         """The sequence to preempt: the longest output of those that decoded a quantum. None when only one runs."""
@@ -181,6 +182,8 @@ class Scheduler:
         if slot is None:
             return
         if keep and self._settings.prefix_reuse and 0 < slot.length <= len(sequence.key):
+            if slot.dropped:  # another prompt would have its tokens see what these did not
+                self.memory.kv.truncate(slot, sequence.prompt_length)
             sequence.slot = None
             self.prefix_cache.insert(
                 CachedPrefix(sequence.key[: slot.length], sequence.variant, slot, sequence.checkpoints)
@@ -302,7 +305,8 @@ class Scheduler:
         return batch
 
     def _is_decoding(self, sequence: Sequence) -> bool:
-        return sequence.decoding and sequence.uncomputed <= self._settings.max_draft + 1
+        several = 0 if self.memory.drops else self._settings.max_draft
+        return sequence.decoding and sequence.uncomputed <= several + 1
 
     def _decode_segment(self, sequence: Sequence, drafts: list[int]) -> ScheduledSegment:
         slot = sequence.own_slot
@@ -325,8 +329,8 @@ class Scheduler:
 
     @staticmethod
     def _place(sequence: Sequence, segment: Segment) -> None:
-        """Set the adapter, multi-axis positions, and what is added to the inputs."""
-        segment.adapter = sequence.parent.request.adapter
+        """Set the adapter, the prompt's length, multi-axis positions, and what is added to the inputs."""
+        segment.adapter, segment.prompt = sequence.parent.request.adapter, sequence.prompt_length
         start, stop = segment.slot.length, segment.slot.length + len(segment)
         segment.pos, segment.add = sequence.positions(start, stop), sequence.track(start, stop)
 
@@ -335,7 +339,7 @@ class Scheduler:
         start, end = slot.length, len(sequence.tokens)
         scored = sequence.parent.request.prompt_logprobs and start < sequence.prompt_length
         stop = min(end, start + (min(budget, _SCORED_CHUNK) if scored else budget))
-        stop = min(stop, start + self.memory.step_limit(slot))
+        stop = min(stop, start + self.memory.step_limit(slot, sequence.prompt_length))
         if self.memory.may_forget(slot):
             stop = min([stop, *(b for b in self._checkpoint_positions(sequence) if b > start)])
         mutual = sequence.mutual_pictures and start in sequence.embedded

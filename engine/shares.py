@@ -38,7 +38,15 @@ HOST_SHARE = 0.9  # of the machine's memory, for weights beside the CPU
 log = logging.getLogger("grus.engine")
 
 # model types that are never split among ranks
-UNSPLIT = RECOGNIZERS | {"qwen3_asr", "qwen3_tts", "moonshine", "moonshine_streaming", "whisper", "system_voice"}
+UNSPLIT = RECOGNIZERS | {
+    "qwen3_asr",
+    "qwen3_tts",
+    "pocket_tts",
+    "moonshine",
+    "moonshine_streaming",
+    "whisper",
+    "system_voice",
+}
 
 
 @dataclass

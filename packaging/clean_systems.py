@@ -15,10 +15,12 @@ import argparse
 import re
 import shutil
 import sqlite3
+import struct
 import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -159,15 +161,27 @@ def debootstrapped(name: str, folder: Path) -> str:
 SERVE = """
 grus serve --port 8099 >serve.log 2>&1 & server=$!
 for i in $(seq 120); do grep -q "serves on" serve.log && break; sleep 1; done
+asked='{"model": "guide", "messages": [{"role": "user", "content": "is anything sent over the network?"}]}'
 exec 3<>/dev/tcp/127.0.0.1/8099
-printf 'GET /v1/models HTTP/1.0\\r\\nHost: 127.0.0.1\\r\\n\\r\\n' >&3
+printf 'POST /v1/chat/completions HTTP/1.0\\r\\nHost: 127.0.0.1\\r\\nContent-Type: application/json\\r\\n' >&3
+printf 'Content-Length: %d\\r\\n\\r\\n%s' ${#asked} "$asked" >&3
 cat <&3; kill $server; wait $server || true
 """
 PAGE = "/usr/lib/grus/_internal/resources/starter/page.png"
-WINDOW = "GRUS_SAY_READY=1 timeout 40 xvfb-run -a grus app || [ $? -eq 124 ]"
+QUESTION, ANSWER = "is anything sent over the network?", "Nothing that you write leaves this machine"
+# On a screen of its own, of which a copy is kept: Xvfb deletes its file when it ends.
+WINDOW = """
+mkdir -p screen
+GRUS_SAY_READY=1 xvfb-run -a -s "-screen 0 1280x860x24 -fbdir $HOME/screen" sh -c '
+  PROGRAM app >window.log 2>&1 & window=$!
+  for i in $(seq 60); do grep -q "ready after" window.log && break; sleep 1; done
+  sleep 5; cp screen/Xvfb_screen0 screen.xwd; kill $window; wait $window'
+cat window.log
+"""
+_FEW_COLOURS = 32  # an empty screen has two
 
 
-def try_package(system: CleanSystem, package: Path, before: Path | None) -> None:
+def try_package(system: CleanSystem, package: Path, before: Path | None, pictures: Path | None = None) -> None:
     bare = system.run("command -v python3 gcc c++ Xvfb")
     assert not bare.stdout.strip(), f"{system.name} is not bare: {bare.stdout}"
     if before is not None:
@@ -177,20 +191,54 @@ def try_package(system: CleanSystem, package: Path, before: Path | None) -> None
         return
     system.step("--version", "grus --version", r"grus \d")
     system.step("doctor", "grus doctor", r"kernels\)")
-    system.step(
-        "chat", "echo 'is anything sent over the network?' | grus chat", "Nothing that you write leaves this machine"
-    )
+    system.step("chat", f"echo '{QUESTION}' | grus chat", ANSWER)
     system.step("read", f"grus read {PAGE}", "Every autumn the cranes")
     # A page is no recording: that FFmpeg says so shows that it is there.
     system.step("FFmpeg", f"grus -m engine.media.ffmpeg_child decode {PAGE} 16000 1 || true", '"error": "[^"]')
-    system.step("serve", f"bash -c {_quoted(SERVE)}", '"id": ?"guide"')
+    system.step("serve", f"bash -c {_quoted(SERVE)}", ANSWER)
     system.run(f"{APT} xvfb xauth")
-    system.step("window", WINDOW, r"ready after [\d.]+ s")
+    try_window(system, "window", "grus", pictures)
     if before is not None:
         conversations_are_kept(system, "upgraded, the window opened")
     system.step("removed", "apt-get purge -y -qq grus && ! command -v grus && ! test -e /usr/lib/grus", user=False)
     if before is not None:
         conversations_are_kept(system, "removed")
+
+
+def try_window(system: CleanSystem, what: str, program: str, pictures: Path | None) -> None:
+    """The window says that it is ready, and draws itself. Its picture goes into the folder `pictures`, for people to look at."""
+    if not system.step(what, WINDOW.replace("PROGRAM", program), r"ready after [\d.]+ s"):
+        return
+    width, height, rgb = screen((system.root / "home" / "person" / "screen.xwd").read_bytes())
+    colours = len({rgb[at : at + 3] for at in range(0, len(rgb), 3)})
+    system.note(f"{what} is drawn", colours > _FEW_COLOURS, f"{colours} colours")
+    if pictures is not None:
+        pictures.mkdir(parents=True, exist_ok=True)
+        (pictures / (re.sub(r"[^\w.]+", "-", f"{system.name}-{what}") + ".png")).write_bytes(png(width, height, rgb))
+
+
+def screen(dump: bytes) -> tuple[int, int, bytes]:
+    """Width, height and RGB of the file that Xvfb keeps of its screen: an X window dump of 32 bits a pixel."""
+    size, _, _, _, width, height, _, order, _, _, _, bits, line = struct.unpack_from(">13I", dump)
+    colours = struct.unpack_from(">20I", dump)[19]
+    if (order, bits) != (0, 32):
+        raise ValueError(f"a screen of {bits} bits a pixel, in byte order {order}")
+    first = size + 12 * colours
+    rows = (dump[at : at + 4 * width] for at in range(first, first + height * line, line))
+    rgb = bytearray(3 * width * height)
+    pixels = b"".join(rows)
+    for channel in range(3):  # blue comes first
+        rgb[channel::3] = pixels[2 - channel :: 4]
+    return width, height, bytes(rgb)
+
+
+def png(width: int, height: int, rgb: bytes) -> bytes:
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    rows = b"".join(b"\0" + rgb[at : at + 3 * width] for at in range(0, len(rgb), 3 * width))
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 
 
 def _database(system: CleanSystem) -> Path:
@@ -230,7 +278,7 @@ def _install(system: CleanSystem, package: Path, what: str) -> bool:
     return done
 
 
-def try_appimage(system: CleanSystem, image: Path) -> None:
+def try_appimage(system: CleanSystem, image: Path, pictures: Path | None = None) -> None:
     """Extracted, as where there is no FUSE."""
     shutil.copyfile(image, system.root / "tmp" / "Grus.AppImage")
     system.step(
@@ -238,7 +286,8 @@ def try_appimage(system: CleanSystem, image: Path) -> None:
         "cd /tmp && chmod +x Grus.AppImage && ./Grus.AppImage --appimage-extract >/dev/null",
         user=False,
     )
-    system.step("AppImage: chat", "echo hello | /tmp/squashfs-root/AppRun chat", "Guide")
+    system.step("AppImage: chat", f"echo '{QUESTION}' | /tmp/squashfs-root/AppRun chat", ANSWER)
+    try_window(system, "AppImage: window", "/tmp/squashfs-root/AppRun", pictures)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -249,15 +298,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", nargs="+", choices=list(SYSTEMS), default=list(SYSTEMS))
     parser.add_argument("--scratch", type=Path, default=Path("/var/tmp"))
     parser.add_argument("--bases", type=Path, help="keep the fresh systems here, for the next time")
+    parser.add_argument("--pictures", type=Path, help="put pictures of the window here")
     given = parser.parse_args(arguments)
     tried: list[CleanSystem] = []
     for name in given.only:
         with clean_system(name, given.scratch, given.bases) as system:
             if system is not None:
                 tried.append(system)
-                try_package(system, given.package, given.before)
+                try_package(system, given.package, given.before, given.pictures)
                 if given.appimage:
-                    try_appimage(system, given.appimage)
+                    try_appimage(system, given.appimage, given.pictures)
     for system in tried:
         for what, result, took in system.results:
             print(f"| {system.name} | {what} | {result} | {took:.1f} s |")

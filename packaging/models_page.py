@@ -30,6 +30,8 @@ NAMES = {
     "glm4": "GLM-4-0414, GLM-Z1",
     "glm4_moe": "GLM-4.5, 4.6 and 4.7, GLM-4.5-Air",
     "glm4_moe_lite": "GLM-4.7-Flash (in GGUF files: deepseek2)",
+    "glm46v": "GLM-4.6V-Flash",
+    "glm4v": "GLM-4.1V-9B",
     "glm_ocr": "GLM-OCR",
     "gpt_oss": "gpt-oss 20B and 120B",
     "granite": "Granite 3",
@@ -55,11 +57,13 @@ NAMES = {
     "moonshine_streaming": "Moonshine, streaming",
     "nemotron_h": "Nemotron-H, Nemotron Nano 2 and 3",
     "bitnet": "BitNet b1.58",
+    "chatterbox": "Chatterbox 0.5B: speaks, in the voice of a recording",
     "olmo2": "OLMo 2",
     **dict.fromkeys(("muse_glimmer", "muse_glimmer_text"), "Muse Glimmer (text)"),
     "olmo3": "OLMo 3",
     "paddleocr_vl": "PaddleOCR-VL",
     "phi3": "Phi-3, Phi-3.5, Phi-4, Phi-4-mini",
+    "pocket_tts": "Pocket-TTS",
     "qwen2": "Qwen2, Qwen2.5",
     "qwen2_5_vl": "Qwen2.5-VL",
     "qwen3": "Qwen3",
@@ -76,6 +80,7 @@ NAMES = {
     "seed_oss": "Seed-OSS",
     "smollm3": "SmolLM3",
     "smolvlm": "SmolVLM 2",
+    "unlimited_ocr": "Unlimited-OCR",
     "whisper": "Whisper, all sizes, turbo and distil",
 }
 PART_NAMES = {
@@ -85,8 +90,10 @@ PART_NAMES = {
     "parakeet_ctc": "Parakeet CTC, 0.6B and 1.1B: listens",
     "parakeet_rnnt": "Parakeet RNN-T: listens",
     "parakeet_tdt": "Parakeet TDT, v2 and v3: listens",
+    "pocket_tts_audio_tokenizer": "the codec of Pocket-TTS",
     "pp_doclayout_v2": "PP-DocLayout v2",
     "pp_doclayout_v3": "PP-DocLayout v3",
+    "pp_doclayout_v4": "PP-DocLayout v4",
     "pp_ocrv6_medium_det": "PP-OCRv6 medium, detector: finds lines of text",
     "pp_ocrv6_small_rec": "PP-OCRv6 small, recognizer: reads pages",
     "qwen3_tts_tokenizer_12hz": "the codec of Qwen3-TTS",
@@ -101,6 +108,7 @@ PART_NAMES = {
 WORDS = {
     "chat": "chat",
     "vision": "sees",
+    "hear": "hears",
     "embed": "vectors",
     "read": "reads pages",
     "layout": "finds regions",
@@ -159,7 +167,9 @@ def rows_of_models() -> list[list[str]]:
         grouped.setdefault(NAMES[model_type], []).append(model_type)
     rows = []
     for name, types in sorted(grouped.items(), key=lambda item: item[0].lower()):
-        can = frozenset[str]().union(*(capabilities({"model_type": one, "vision_config": {}}) for one in types))
+        can = frozenset[str]().union(
+            *(capabilities({"model_type": one, "vision_config": {}, "audio_config": {}}) for one in types)
+        )
         does = [word for kind, word in WORDS.items() if kind in can]
         names = dict.fromkeys(theirs for one in types for theirs in gguf.get(one, []))
         rows.append([name, code(types), code(names), ", ".join(does)])

@@ -26,6 +26,7 @@ import project
 from app.bundle_check import OWN, is_optional
 
 PATIENCE = 120  # seconds of one trial
+CHECK_PATIENCE = 600  # of the check, which imports everything
 PAGE = project.ROOT / "resources" / "starter" / "page.png"
 SECONDS, RATE = 2, 8000  # of the recording
 
@@ -75,7 +76,7 @@ def complete() -> bool:
     started = time.monotonic()
     command = [str(program()), "-m", "app.bundle_check"]
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=CHECK_PATIENCE)
     missing = {"the check": (done.stdout + done.stderr).strip()[-2000:]}
     with contextlib.suppress(ValueError, KeyError):
         said = json.loads(done.stdout.splitlines()[0] if done.stdout else "")
@@ -86,6 +87,17 @@ def complete() -> bool:
     return not missing
 
 
+def loads_no_qt() -> bool:
+    """Qt is loaded for the window alone: a hook of PyInstaller that loads it for every command costs each a third of a second."""
+    if sys.platform != "linux":
+        return True  # only this loader says what it loads
+    command, environment = [str(program()), "--version"], {**os.environ, "LD_DEBUG": "files"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)
+    loaded = sorted(set(re.findall(r"libQt\w+", done.stderr)))
+    print(f"no Qt without a window: {'FAILED' if loaded else 'ok'}", *loaded, flush=True)
+    return not loaded
+
+
 def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         spoken, recording = Path(folder, "spoken.wav"), Path(folder, "recording.wav")
@@ -94,6 +106,7 @@ def main() -> int:
             file.writeframes(bytes(2 * RATE * SECONDS))
         results = [
             tried("version", ["--version"], r"grus \d"),
+            loads_no_qt(),
             complete(),
             tried(
                 "chat", ["chat"], "Nothing that you write leaves this machine", "is anything sent over the network?\n"

@@ -216,6 +216,58 @@ def _deepseek_features(model: Any, inputs: Config) -> Any:
     return torch.cat(list(model.model.get_image_features(**inputs).pooler_output))
 
 
+# -- Unlimited-OCR: views of 192 and 128 pixels, and eight tokens behind the prompt
+
+UNLIMITED_PICTURES: Config = DEEPSEEK_PICTURES | dict(
+    size=dict(height=192, width=192), tile_size=128, maximum_pad_value=128
+)
+UNLIMITED_VISION: Config = dict(
+    sam_config=DEEPSEEK_VISION["sam_config"] | dict(image_size=256, window_size=5, global_attn_indexes=[1]),
+    encoder_config=dict(
+        hidden_size=32,
+        intermediate_size=48,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        image_size=28,
+        patch_size=14,
+    ),
+)
+
+
+def _unlimited_ocr(id_of: Callable[[str], int]) -> tuple[type, Any]:
+    from transformers import UnlimitedOcrConfig, UnlimitedOcrForConditionalGeneration
+
+    text = text_fields(
+        DEEPSEEK_WORDS,
+        num_key_value_heads=4,
+        n_routed_experts=8,
+        n_shared_experts=2,
+        num_experts_per_tok=2,
+        moe_intermediate_size=24,
+        rms_norm_eps=1e-6,
+        sliding_window=8,
+    )
+    config = UnlimitedOcrConfig(
+        text_config=text, vision_config=UNLIMITED_VISION, image_token_id=id_of("<image>"), tie_word_embeddings=False
+    )
+    return UnlimitedOcrForConditionalGeneration, config
+
+
+def unlimited_pixels(pictures: Sequence[Image.Image]) -> Config:
+    """By DeepSeek's processor, which has the same steps: the reference's own has none with Pillow."""
+    from transformers.models.deepseek_ocr2.image_processing_pil_deepseek_ocr2 import get_optimal_tiled_canvas
+
+    own = {key: value for key, value in UNLIMITED_PICTURES.items() if key != "maximum_pad_value"}
+    found = deepseek_pixels(pictures, **own)
+    tile = own["tile_size"]
+    grids = [
+        list(get_optimal_tiled_canvas(one.size[::-1], (tile, tile), own["min_patches"], own["max_patches"]))
+        for one in pictures
+    ]
+    counts = [int(n) for n in found["num_local_patches"]]
+    return dict(found) | dict(num_local_patches=counts, patches_grid=grids)
+
+
 DEEPSEEK_WORDS = ("<image>", "<|ref|>", "<|/ref|>", "<|det|>", "<|/det|>", "<|grounding|>")
 
 OCR_FAMILIES: dict[str, SeeingFamily] = {
@@ -234,6 +286,7 @@ OCR_FAMILIES: dict[str, SeeingFamily] = {
         files={"preprocessor_config.json": DEEPSEEK_PICTURES | {"image_processor_type": "DeepseekOcr2ImageProcessor"}},
         inputs=_deepseek_inputs,
         features=_deepseek_features,
+        spread=0.25,  # else rounding grows to 1.2e-4 of the logits on some machines
     ),
     "glm_ocr": SeeingFamily(
         words=GLM_WORDS,
@@ -243,6 +296,14 @@ OCR_FAMILIES: dict[str, SeeingFamily] = {
         inputs=_glm_inputs,
         features=pooled,
         with_ids=_glm_kinds,
+    ),
+    "unlimited_ocr": SeeingFamily(
+        words=DEEPSEEK_WORDS,
+        place="<image>",
+        config=_unlimited_ocr,
+        files={"preprocessor_config.json": UNLIMITED_PICTURES | {"image_processor_type": "UnlimitedOcrImageProcessor"}},
+        inputs=unlimited_pixels,
+        features=_deepseek_features,
     ),
     "lighton_ocr": SeeingFamily(
         words=LIGHTON_WORDS,

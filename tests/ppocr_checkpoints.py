@@ -96,11 +96,11 @@ def made(kind: str, size: str = "tiny") -> Any:
 
 
 @cache
-def reference(kind: str) -> Any:
+def reference(kind: str, size: str = "tiny") -> Any:
     """In f32, with random weights, whose norms keep what they are given near one."""
     import torch
 
-    model = made(kind)
+    model = made(kind, size)
     generator = torch.Generator().manual_seed(5)
     with torch.no_grad():
         for weight in model.parameters():
@@ -122,8 +122,8 @@ def reference(kind: str) -> Any:
     return model
 
 
-def save(kind: str, folder: Path) -> Path:
-    reference(kind).save_pretrained(folder)
+def save(kind: str, folder: Path, size: str = "tiny") -> Path:
+    reference(kind, size).save_pretrained(folder)
     settings: dict[str, Any] = (
         dict(image_processor_type="PPOCRV5ServerDetImageProcessor", limit_side_len=960, limit_type="max")
         if kind == "det"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +80,8 @@ def template(place: str) -> str:
         "{%- for m in messages %}<|im_start|>{{ m.role }}\n"
         "{%- if m.content is string %}{{ m.content }}{%- else %}"
         "{%- for part in m.content %}"
-        "{%- if part.type == 'image' %}" + place + "{%- else %}{{ part.text }}{%- endif %}"
+        "{%- if part.type == 'image' %}" + place + "{%- elif part.type in ('audio', 'video') %}<|{{ part.type }}|>"
+        "{%- else %}{{ part.text }}{%- endif %}"
         "{%- endfor %}{%- endif %}<|im_end|>\n"
         "{%- endfor %}{%- if add_generation_prompt %}<|im_start|>assistant\n{%- endif %}"
     )
@@ -225,7 +226,7 @@ def _mistral3_inputs(pictures: Sequence[Image.Image]) -> Config:
     return {name: made[name] for name in ("pixel_values", "image_sizes")}
 
 
-# -- Gemma 4: a small model, and a large one whose pictures are seen in both directions
+# -- Gemma 4: a small model, one that hears too, and a large one whose pictures are seen in both directions
 
 GEMMA4_PICTURES: Config = dict(patch_size=4, pooling_kernel_size=2, max_soft_tokens=70, resample=3)
 GEMMA4_VISION: Config = dict(
@@ -249,21 +250,31 @@ _LARGE: Config = dict(
 )
 
 
-def _gemma4(id_of: Callable[[str], int], large: bool = False) -> tuple[type, Any]:
+GEMMA4_SOUNDS: Config = dict(
+    hidden_size=32,
+    num_hidden_layers=2,
+    num_attention_heads=2,
+    subsampling_conv_channels=[128, 4],  # the reference takes bands for channels, of which there are as many
+    output_proj_dims=24,
+)
+
+
+def _gemma4(id_of: Callable[[str], int], large: bool = False, audio: Config | None = None) -> tuple[type, Any]:
     from transformers import Gemma4Config, Gemma4ForConditionalGeneration
 
-    text = text_config("gemma4") | GEMMA4
+    text = (text_config("gemma4") if audio is None else text_fields(_HEARING_WORDS)) | GEMMA4
     text |= dict(pad_token_id=0, vocab_size_per_layer_input=text["vocab_size"]) | (_LARGE if large else {})
     more = dict(standardize=True) if large else dict(use_clipped_linears=True)
     config = Gemma4Config(
         text_config=text,
         vision_config=GEMMA4_VISION | more,
-        audio_config=None,
+        audio_config=audio,
         boi_token_id=id_of("<|image>"),
         image_token_id=id_of("<|image|>"),
         eoi_token_id=id_of("<image|>"),
         video_token_id=id_of("<|video|>"),
         audio_token_id=id_of("<|audio|>"),
+        **({} if audio is None else dict(boa_token_id=id_of("<|audio>"), eoa_token_index=id_of("<audio|>"))),
         tie_word_embeddings=False,
     )
     return Gemma4ForConditionalGeneration, config
@@ -311,6 +322,21 @@ _GEMMA4_SMALL = SeeingFamily(
     prepare=_bounded,
     seed=2,  # else replies hold the token of a picture, which the reference embeds otherwise
 )
+
+_HEARING_WORDS = (*_GEMMA4_SMALL.words, "<|audio>", "<audio|>")
+
+
+def gemma4_hearing(**audio: Any) -> SeeingFamily:
+    """E2B and E4B: pictures, and sound. `audio`: of the config of its encoder."""
+    config = partial(_gemma4, audio=GEMMA4_SOUNDS | audio)
+    return replace(_GEMMA4_SMALL, words=_HEARING_WORDS, config=config, prepare=_bounded_and_plain)
+
+
+def _bounded_and_plain(model: Any) -> None:
+    """Replies hold no token of a picture or sound, which the reference embeds otherwise."""
+    _bounded(model)
+    model.lm_head.weight.data[256 + len(SPECIALS) :] = 0
+
 
 # -- InternVL
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,11 +20,12 @@ GREEDY = 32
 
 
 class SeeingWorld:
-    def __init__(self, place: Path, backend: str, **settings: Any) -> None:
+    def __init__(self, place: Path, backend: str, quant: str = "auto", **settings: Any) -> None:
         self.name = str(place)
 
         def make(name: str) -> LoadedModel:
-            self.loaded = load(name, LoadOptions(backend=backend, device="cpu", dtype="f32", memory_limit=1 << 30))
+            where: dict[str, Any] = dict(backend=backend, device="cpu", dtype="f32", memory_limit=1 << 30)
+            self.loaded = load(name, LoadOptions(**where, quant=quant))
             return self.loaded
 
         self.engine = Engine(make, Settings(**settings))
@@ -75,6 +77,29 @@ class SeeingWorld:
         result = self.engine.batch([request])[0]
         assert isinstance(result, Result), result
         return list(result.ids)
+
+
+def exact_logits(model: Any, inputs: dict[str, Any]) -> np.ndarray:
+    """Logits of the prompt from a copy of the reference in 64 bits: in 32, deep stacks of it are themselves off by nearly what a test allows."""
+    import torch
+
+    exact = copy.deepcopy(model).double()
+    exact.set_experts_implementation("eager")  # the others know no 64 bits
+    wide = {
+        name: one.double() if torch.is_tensor(one) and one.is_floating_point() else one for name, one in inputs.items()
+    }
+    with torch.no_grad():
+        found: np.ndarray = exact(**wide).logits[0].numpy()
+    return found
+
+
+def nearly_alike(quantized: SeeingWorld, whole: SeeingWorld, prompt: Prompt) -> None:
+    """Weights in blocks of 8 bits serve: the same but for what they round."""
+    features, want = (np.concatenate(world.encode(prompt.pictures)) for world in (quantized, whole))
+    assert 0 < np.median(np.abs(features - want)) <= 0.03 * np.abs(want).max()
+    logits, known = (world.logits(prompt) for world in (quantized, whole))
+    assert np.median(np.abs(logits - known)) <= 0.05 * np.abs(known).max()
+    assert len(quantized.reply(prompt)) == GREEDY
 
 
 def references_reply(model: Any, inputs: dict[str, Any]) -> tuple[np.ndarray, list[int], list[float]]:

@@ -17,7 +17,8 @@ from app.commands.sound_devices import pieces
 from app.runtime.known_voices import KnownVoices, checked_name
 from engine.errors import BadRequest, GrusError
 from engine.media.recordings import mux_subtitles
-from engine.pipelines.listening.transcript import FORMATS, Transcript, write
+from engine.pipelines.listening.speakers import SpeakerActivity
+from engine.pipelines.listening.transcript import FORMATS, Transcript, TranscriptSegment, write
 from engine.pipelines.listening.transcription import Captions, ListenOptions
 from engine.pipelines.listening.voice_activity import FORMATS as SPEECH_FORMATS
 
@@ -33,6 +34,7 @@ Writes down what is said in sound files, or at the microphone while it is said.
   grus listen meeting.m4a --model ./parakeet-tdt --speakers ./sortformer --voice-prints ./wavlm-base-plus-sv --name 1=Anna
   grus listen --known-voices                                       (whose voices are remembered; --forget-voice deletes one)
   grus listen --mic --model ./moonshine-tiny
+  grus listen --mic --model ./moonshine-tiny --speakers ./sortformer                (who says what, some seconds later)
   grus listen talk.mp3 --activity                                  (where somebody speaks; needs no model)
 
 Recordings in WAV, FLAC, MP3, OGG, Opus, M4A, AAC, AIFF, CAF, AMR, WMA, and the sound of MP4, MOV, MKV, WebM, AVI. Nothing leaves
@@ -122,8 +124,10 @@ def run(options: argparse.Namespace) -> int:
         raise BadRequest("--name and --voice-prints go with --speakers, which tells the speakers apart.")
     if names and len(options.files) > 1:
         raise BadRequest("--name is for one file: speakers are numbered in each anew.")
-    if options.mic and options.speakers:
-        raise BadRequest("--speakers is for files: who speaks is decided with some seconds of what comes after.")
+    if options.mic and (names or options.voice_prints):
+        raise BadRequest("--name and --voice-prints are for files: a voice is known once all was heard.")
+    if options.mic and options.aligner:
+        raise BadRequest("--aligner is for files.")
     if not options.activity and options.model is None:
         raise BadRequest("Say which model listens: --model UsefulSensors/moonshine-base, for example.", "model")
     if options.words and options.format != "json":
@@ -147,7 +151,8 @@ def run(options: argparse.Namespace) -> int:
         known_voices=_voices(options),
     ) as ears:
         if options.mic:
-            ears.listener.options = ListenOptions(options.language, False, options.translate, options.prompt)
+            asked = ListenOptions(options.language, False, options.translate, options.prompt)
+            ears.listener.options = ears.listener.timed(asked) if options.speakers else asked
             ears.listener.check(ears.listener.options)
             return _captions(ears)
         return _each(options, several, lambda file: _transcribed(ears, file, options))
@@ -212,11 +217,7 @@ def _transcribed(ears: grus.Ears, file: Path, options: argparse.Namespace) -> st
 def _subtitle(file: Path, output: Path | None, transcript: Transcript) -> None:
     """A copy of the video beside it, or as `-o` says."""
     target = output if output is not None and not output.is_dir() else (output or file.parent) / _subtitled(file)
-    lines = [
-        (segment.start, segment.end, f"{segment.speaker}: {segment.text}" if segment.speaker else segment.text)
-        for segment in transcript.segments
-        if segment.text
-    ]
+    lines = [(segment.start, segment.end, _line(segment)) for segment in transcript.segments if segment.text]
     mux_subtitles(file, target, lines, transcript.language)
     print(f"{file.name} -> {target}", file=sys.stderr)
 
@@ -245,18 +246,23 @@ def _save(text: str, file: Path, options: argparse.Namespace, several: bool) -> 
 
 
 def _captions(ears: grus.Ears) -> int:
-    captions = Captions(ears.service, ears.listener)
+    voices = SpeakerActivity(ears.service, ears.speakers) if ears.speakers else None
+    captions = Captions(ears.service, ears.listener, speakers=voices)
     shown = 0
     try:
         for samples in pieces(lambda: print("Listening. Ctrl-C ends it.", file=sys.stderr)):
             for caption in captions.feed(samples):
-                line = caption.segment.text
+                line = _line(caption.segment)
                 print(f"\r{line}{' ' * max(0, shown - len(line))}", end="\n" if caption.final else "", flush=True)
                 shown = 0 if caption.final else len(line)
     except KeyboardInterrupt:
         for caption in captions.finish():
-            print(f"\r{caption.segment.text}")
+            print(f"\r{_line(caption.segment)}")
     return 0
+
+
+def _line(segment: TranscriptSegment) -> str:
+    return f"{segment.speaker}: {segment.text}" if segment.speaker else segment.text
 
 
 @contextmanager

@@ -245,6 +245,17 @@ def add_images(command: argparse.ArgumentParser) -> None:
     )
 
 
+def add_sounds(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--audio",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a sound that the model shall hear, such as a Gemma 4 E2B or E4B; may be repeated",
+    )
+
+
 def say_notes(notes: Sequence[str]) -> None:
     """What of the images is lost, before the answer."""
     for note in notes:

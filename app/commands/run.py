@@ -14,6 +14,7 @@ import grus
 from app.commands.options import (
     add_conversation,
     add_model,
+    add_sounds,
     check_profile,
     engine_settings,
     load_options,
@@ -38,6 +39,7 @@ Answers one prompt and streams the answer to standard output. Speed goes to stan
   grus run Qwen/Qwen3-0.6B "Why is the sky blue?"
   cat report.txt | grus run ./my-model - --system "Summarize in three sentences."
   grus run ./my-vision-model "What is in this picture?" --image cat.jpg
+  grus run ./my-gemma-4-E2B "Write down what is said." --audio memo.mp3
   grus run ./my-model --raw "Once upon a time" --json"""
 
 
@@ -52,6 +54,7 @@ def add_to(commands: Any) -> None:
     command.add_argument("prompt", metavar="PROMPT", help="the prompt; - reads it from standard input")
     command.add_argument("--raw", action="store_true", help="continue the prompt as it is, without the chat template")
     add_conversation(command)
+    add_sounds(command)
     add_tools(command)
     command.add_argument("--json", action="store_true", help="print one JSON object when the answer is complete")
     command.set_defaults(command=run)
@@ -63,16 +66,18 @@ def run(options: argparse.Namespace) -> int:
     text = sys.stdin.read() if options.prompt == "-" else options.prompt
     if options.raw and options.system is not None:
         raise BadRequest("--raw sends the prompt as it is, so it cannot be used with --system.", "system")
-    if options.raw and options.image:
-        raise BadRequest("--raw sends the prompt as it is, so it cannot be used with --image.", "image")
+    for name in ("image", "audio"):
+        if options.raw and getattr(options, name):
+            raise BadRequest(f"--raw sends the prompt as it is, so it cannot be used with --{name}.", name)
     if options.raw and any(value is not None for value in reasons.values()):
         raise BadRequest("--raw sends the prompt as it is: reasoning is a matter of the chat template.", "raw")
     if options.raw and (options.tools or options.tool):
         raise BadRequest("--raw sends the prompt as it is: tools are a matter of the chat template.", "raw")
     with opened(options) as model, tool_terminal(options, model) as tools:
         if tools is not None:
-            return _run_with_tools(options, model, tools, grus.with_images(text, options.image))
-        prepared = model.prepare(text, params, raw=options.raw, system=options.system, images=options.image, **reasons)
+            return _run_with_tools(options, model, tools, grus.with_images(text, options.image, options.audio))
+        shown = dict(images=options.image, sounds=options.audio)
+        prepared = model.prepare(text, params, raw=options.raw, system=options.system, **shown, **reasons)
         say_notes(prepared.prompt.notes)
         handle = model.service.submit(prepared.request)
         printer = ReplyPrinter(

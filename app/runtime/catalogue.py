@@ -28,6 +28,7 @@ from engine.pipelines.speaking import is_kokoro, is_orpheus, is_spark
 from engine.starter import SYSTEM, starter
 from engine.text.sentence_modules import POOLING_FILE
 from engine.vision.registry import VISION_PROCESSORS
+from engine.weights.chatterbox_files import is_chatterbox_folder
 from engine.weights.checkpoint import known_by, type_of
 from engine.weights.ggml_whisper import is_ggml_whisper
 from engine.weights.gguf.mmproj_files import files_beside, is_mmproj
@@ -243,7 +244,11 @@ def _holds_model(path: Path) -> bool:
         return path.is_file() and is_ggml_whisper(path)
     # Spark-TTS keeps its language model in a folder of its own
     configs = ("config.json", "LLM/config.json")
-    return any((path / name).is_file() for name in configs) or (path.is_dir() and any(path.glob("*.gguf")))
+    return (
+        any((path / name).is_file() for name in configs)
+        or is_chatterbox_folder(path)
+        or (path.is_dir() and any(path.glob("*.gguf")))
+    )
 
 
 # -- what each model can do: chat, see, make vectors, rank texts, read pages, find a page's regions, listen, speak
@@ -254,6 +259,7 @@ def _holds_model(path: Path) -> bool:
 Capability = Literal[
     "chat",
     "vision",
+    "hear",
     "embed",
     "rank",
     "read",
@@ -265,13 +271,14 @@ Capability = Literal[
     "align",
     "speak",
     "remote",
-]  # lines: it reads lines of pages, and cannot be asked; diarize: it tells who speaks when; verify: it knows a voice again; align: when each word is said; remote: it runs elsewhere
+]  # hear: it takes sounds among words; lines: it reads lines of pages, and cannot be asked; diarize: it tells who speaks when; verify: it knows a voice again; align: when each word is said; remote: it runs elsewhere
 Use = Literal["chat", "embed", "rank", "read", "layout", "listen", "diarize", "verify", "align", "speak", "part"]
 
 _PAGES_ONLY = frozenset(
-    {"deepseek_ocr2", "glm_ocr", "lighton_ocr", "paddleocr_vl"}
+    {"deepseek_ocr2", "glm_ocr", "lighton_ocr", "paddleocr_vl", "unlimited_ocr"}
 )  # model types that answer nothing but what is on a page
-_LAYOUTS = frozenset({"pp_doclayout_v2", "pp_doclayout_v3", "pp_ocrv6_medium_det"})
+_LAYOUTS = frozenset({"pp_doclayout_v2", "pp_doclayout_v3", "pp_doclayout_v4", "pp_ocrv6_medium_det"})
+_HEAR = frozenset({"gemma4"})  # take sounds among words, where their config has an encoder of them
 _LINES = frozenset({"pp_ocrv6_small_rec"})  # read lines of text, and write no tokens
 
 # a model to begin with, for each thing that Grus can do besides chat
@@ -300,9 +307,8 @@ DOES: dict[str, str] = {
 def capabilities(config: Mapping[str, Any], folder: Path | None = None) -> frozenset[Capability]:
     """Of a model with this config. `folder`: where it lies, for Spark-TTS is recognized by the codec beside it. Empty: a
     part that other models use, such as a codec."""
-    model_type = str(config.get("model_type", ""))
-    if model_type == "qwen3_asr":  # or the aligner of that name
-        model_type = str(type_of(dict(config)))
+    # some repositories call a model as those of its kind
+    model_type = str(type_of(dict(config))) if "model_type" in config else ""
     if model_type == REMOTE:
         return frozenset({*config["capabilities"], "remote"})
     if model_type in LISTENING:
@@ -313,7 +319,11 @@ def capabilities(config: Mapping[str, Any], folder: Path | None = None) -> froze
         return frozenset({"verify"})
     if model_type in ALIGNING:
         return frozenset({"align"})
-    if model_type in ("qwen3_tts", "system_voice") or is_kokoro(config) or is_orpheus(config):
+    if (
+        model_type in ("qwen3_tts", "pocket_tts", "chatterbox", "system_voice")
+        or is_kokoro(config)
+        or is_orpheus(config)
+    ):
         return frozenset({"speak"})
     if folder is not None and is_spark(folder):
         return frozenset({"speak"})
@@ -332,6 +342,8 @@ def capabilities(config: Mapping[str, Any], folder: Path | None = None) -> froze
     found: set[Capability] = {"read"} if model_type in _PAGES_ONLY else {"chat", "embed"}
     if model_type in VISION_PROCESSORS and isinstance(config.get("vision_config"), Mapping):
         found |= {"vision", "read"}
+        if model_type in _HEAR and isinstance(config.get("audio_config"), Mapping):
+            found.add("hear")
     return frozenset(found)
 
 
@@ -417,6 +429,8 @@ def config_in(folder: Path) -> Mapping[str, Any]:
     """What a folder's config.json says, or a GGUF file beside an image encoder; empty where there is none to read."""
     if folder.is_file() and is_ggml_whisper(folder):
         return {"model_type": "whisper"}
+    if is_chatterbox_folder(folder):
+        return {"model_type": "chatterbox"}
     if not (folder / "config.json").exists() and any(is_mmproj(file.name) for file in _files_near(folder)):
         return _seeing(folder, tuple((file.name, file.stat().st_mtime_ns) for file in _files_near(folder)))
     try:

@@ -25,7 +25,7 @@ from engine.hub.download import TerminalBar
 from engine.loaded import LoadedPart
 from engine.loading import LoadedModel, LoadOptions, device_list, rank_devices, split_piece
 from engine.models.model_types import model_type_named
-from engine.pipelines.speaking.orpheus import CODEC
+from engine.pipelines.speaking import orpheus, pocket_tts
 from engine.starter import starters
 from engine.types import SamplingParams, Settings
 
@@ -432,9 +432,14 @@ def default_name(source: str) -> str:
 
 
 def load_options(options: Mapping[str, Any]) -> Callable[[str], LoadOptions]:
-    """How a model's source is loaded. Only a model that was named at the start may be downloaded, and the codec that
-    Orpheus models need."""
-    named = {options["model_path"], CODEC, *(m[2] if (m := _NAMED.fullmatch(g)) else g for g in options["model"])}
+    """How a model's source is loaded. Only a model that was named at the start may be downloaded, and the codecs that
+    Orpheus and Pocket-TTS models need."""
+    named = {
+        options["model_path"],
+        orpheus.CODEC,
+        pocket_tts.CODEC,
+        *(m[2] if (m := _NAMED.fullmatch(g)) else g for g in options["model"]),
+    }
     given = adapters(options["adapter"], catalogue(options).named) if options["adapter"] else GivenAdapters()
     named |= {options["draft"], *given.sources}
     special = _special(options)

@@ -1,4 +1,4 @@
-"""Images in requests: from each family's way of sending them to pictures that a model looks at.
+"""Images and sounds in requests: from each family's way of sending them to what a model looks at or hears.
 
 An image comes within the request (a data URL, or base64) or from the public web. A path of this machine is never read,
 whatever it is written as.
@@ -25,9 +25,9 @@ from engine.errors import BadRequest, ContextOverflow, Unsupported
 from engine.hub import offline
 from engine.loading import LoadedModel
 from engine.media.image import SPELLED, decode_image
-from engine.pipelines.prompt import Prompt
+from engine.pipelines.prompt import Prompt, open_sound
 from engine.types import Picture, Request, SamplingParams
-from engine.vision.processor import VisionProcessor
+from engine.vision.processor import VisionProcessor, hearing
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -61,8 +61,17 @@ class ImagePart:
         return {"type": "image", "image": self}
 
 
+@dataclass(frozen=True)
+class SoundPart(ImagePart):
+    """One sound, as base64."""
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        return {"type": "audio", "audio": self}
+
+
 class Images:
-    """What a server does with the images of a request."""
+    """What a server does with the images and sounds of a request."""
 
     def __init__(self, settings: ServerSettings) -> None:
         self._remote = settings.remote_images
@@ -70,7 +79,9 @@ class Images:
 
     async def look(self, parts: Sequence[ImagePart], model: LoadedModel) -> list[Picture]:
         """As a model that sees whole images does."""
-        vision = model.vision
+        vision, sound = model.vision, next((part for part in parts if isinstance(part, SoundPart)), None)
+        if sound is not None and hearing(vision) is None:
+            raise unsupported(sound.param, f"The model {model.name} does not hear sound.")
         if vision is None:
             raise unsupported(parts[0].param, f"The model {model.name} reads text only and does not see images.")
         if vision.line_strips is not None:
@@ -113,7 +124,7 @@ class Images:
     async def read(self, part: ImagePart) -> bytes:
         """The image's bytes, whatever they are."""
         if part.written == "base64":
-            return await asyncio.to_thread(_from_base64, part.text)
+            return await asyncio.to_thread(_from_base64, part.text, "sound" if isinstance(part, SoundPart) else "image")
         scheme = _SCHEME.match(part.text[:100])
         kind = scheme[1].lower() if scheme else ""
         if kind in ("http", "https"):
@@ -145,20 +156,25 @@ def _from_data_url(url: str) -> bytes:
     return _from_base64(url[head.end() :])
 
 
-def _from_base64(text: str) -> bytes:
+def _from_base64(text: str, what: str = "image") -> bytes:
     if len(text) // 4 * 3 > MAX_IMAGE + 2:
-        raise BadRequest(f"The image is larger than {MAX_IMAGE} bytes.")
+        raise BadRequest(f"The {what} is larger than {MAX_IMAGE} bytes.")
     try:
         return base64.b64decode(text.encode("ascii"), validate=True)
     except (UnicodeEncodeError, binascii.Error):
-        raise BadRequest("The image is not valid base64.") from None
+        raise BadRequest(f"The {what} is not valid base64.") from None
 
 
 def parts_of(messages: Sequence[Message]) -> list[ImagePart]:
-    """The images in messages, in order."""
+    """The images and sounds in messages, in order."""
     contents = [message.get("content") for message in messages]
     parts = [part for content in contents if isinstance(content, list) for part in content]
-    return [part["image"] for part in parts if isinstance(part.get("image"), ImagePart)]
+    return [found for part in parts if (found := _part(part)) is not None]
+
+
+def _part(given: Mapping[str, Any]) -> ImagePart | None:
+    found = given.get("image", given.get("audio"))
+    return found if isinstance(found, ImagePart) else None
 
 
 def with_pictures(messages: Sequence[Message], pictures: Sequence[Picture]) -> list[Message]:
@@ -166,7 +182,7 @@ def with_pictures(messages: Sequence[Message], pictures: Sequence[Picture]) -> l
     left = iter(pictures)
 
     def part(given: dict[str, Any]) -> dict[str, Any]:
-        return {"type": "image", "image": next(left)} if isinstance(given.get("image"), ImagePart) else given
+        return given if _part(given) is None else {"type": given["type"], given["type"]: next(left)}
 
     return [
         {**message, "content": [part(given) for given in content]}
@@ -205,6 +221,8 @@ def _opened(data: bytes, part: ImagePart) -> Image:
 
 
 def _looked_at(data: bytes, part: ImagePart, vision: VisionProcessor) -> Picture:
+    if isinstance(part, SoundPart) and (ears := hearing(vision)) is not None:
+        return ears.sound(open_sound(data))
     image = _opened(data, part)
     if not part.low and (note := vision.note(image)) is not None:
         log.warning("%s: %s", part.param, note)

@@ -389,7 +389,7 @@ class MlxCache:
         sinks: mx.array | None = None,
     ) -> mx.array:
         layer, spec = source_of(self._kv.specs, layer)
-        view = self._view(spec.window)
+        view = self._view(spec.view)
         for side, x in (("keys", k), ("values", v)):
             if x is not None:
                 self._write(layer, view, side, x)
@@ -422,14 +422,14 @@ class MlxCache:
         return outs[0] if len(outs) == 1 else mx.concatenate(outs)
 
     def store(self, layer: int, k: mx.array, v: mx.array) -> None:
-        view = self._view(source_of(self._kv.specs, layer)[1].window)
+        view = self._view(source_of(self._kv.specs, layer)[1].view)
         self._write(layer, view, "keys", k)
         self._write(layer, view, "values", v)
 
-    def _view(self, window: int | None) -> MlxWindowView:
-        if window not in self._views:
-            self._views[window] = MlxWindowView(self._kv, self._plan.within(window))
-        return self._views[window]
+    def _view(self, view: int | None) -> MlxWindowView:
+        if view not in self._views:
+            self._views[view] = MlxWindowView(self._kv, self._plan.within(view))
+        return self._views[view]
 
     def store_latent(self, layer: int, rows: mx.array) -> None:
         self._write(layer, self._view(None), "keys", rows[:, None])

@@ -20,9 +20,11 @@ from backends.kv_cache import (
     RowTable,
     can_truncate,
     capacity_class,
+    forget_beyond,
     group_of,
+    kept_rows,
+    recent_tokens,
     window_shifts,
-    window_start,
 )
 from backends.mlx.states import CrossMemory, Layers, StateBank, StateBatch, StateRef
 
@@ -181,12 +183,12 @@ class Slabs:
         mx.eval(out)
         return out
 
-    def write(self, row: int, layers: Iterable[int], rows: Parts) -> None:
-        """The inverse of `read`: the first tokens of these layers."""
-        start = mx.array([row])
+    def write(self, row: int, layers: Iterable[int], rows: Parts, at: int = 0) -> None:
+        """The inverse of `read`: the tokens of these layers from `at` on."""
+        start = mx.array([row, at])
         left = iter(rows)
         for _, parts in self._parts_of(layers):
-            parts[:] = [mx.slice_update(a, next(left), start, (0,)) for a in parts]
+            parts[:] = [mx.slice_update(a, next(left), start, (0, 2)) for a in parts]
 
     def clear(self, row: int) -> None:
         """Fill a row with zeros: a NaN must not outlive its sequence, since 0 * NaN is NaN in a weighted sum."""
@@ -292,26 +294,22 @@ class MlxKVCache:
                 rows = self.slabs[move.from_capacity].read(move.from_row, spans)
                 self.slabs[move.to_capacity].write(move.to_row, spans, rows)
 
-    def make_window_room(self, slot: Slot, n: int) -> None:
-        """Before a step that adds `n` tokens."""
-        for shift in window_shifts(self.specs, slot, n):
+    def make_window_room(self, slot: Slot, n: int, prompt: int | None = None) -> None:
+        """Before a step that adds `n` tokens; see `Segment.prompt`."""
+        for shift in window_shifts(self.specs, slot, n, prompt):
             span = shift.source, shift.source + shift.count
-            spans = {layer: span for layer, spec in self._attention.items() if spec.window == shift.window}
+            spans = {layer: span for layer, spec in self._attention.items() if spec.view == shift.view}
             slabs = self.slabs[slot.capacity]
-            slabs.write(slot.place.row, spans, slabs.read(slot.place.row, spans))
+            slabs.write(slot.place.row, spans, slabs.read(slot.place.row, spans), shift.target)
 
     def _spans(self, length: int) -> dict[int, tuple[int, int]]:
-        """Where a copy of the slot's first `length` tokens lies, in layers without a window."""
-        return {layer: (0, length) for layer, spec in self._attention.items() if spec.window is None}
+        """Where a copy of the slot's first `length` tokens lies, in layers that keep every token."""
+        return {layer: (0, length) for layer, spec in self._attention.items() if spec.view is None}
 
     def _window_spans(self, slot: Slot, length: int) -> dict[int, tuple[int, int]]:
-        """The same in layers with a window."""
-        spans = {}
-        for layer, spec in self._attention.items():
-            if spec.window is not None:
-                first = slot.place.first(spec)
-                spans[layer] = window_start(slot, spec.window, length) - first, length - first
-        return spans
+        """The same in the others."""
+        own = self._attention.items()
+        return {layer: kept_rows(slot, spec, length) for layer, spec in own if spec.view is not None}
 
     def _fill(self, slot: Slot, length: int, rows: Parts | None, windows: Parts) -> None:
         slabs, row = self.slabs[slot.capacity], slot.place.row
@@ -322,7 +320,9 @@ class MlxKVCache:
             slabs.write(row, layers, windows)
             parts = len(windows) // (2 * len(layers))
             for layer, keys in zip(layers, windows[::parts]):
-                slot.place.firsts[self._attention[layer].window] = length - keys.shape[2]
+                slot.place.firsts[self._attention[layer].view] = length - keys.shape[2]
+            if recent_tokens(self.specs) is not None:
+                slot.dropped = min(slot.place.firsts.values())
 
     def _shrink(self, capacity: int) -> None:
         """Free rows at once, not in the next step."""
@@ -341,6 +341,7 @@ class MlxKVCache:
     def truncate(self, slot: Slot, length: int) -> None:
         self._needs_what_was(slot, min(slot.length, length), "truncate")
         slot.length = min(slot.length, length)
+        forget_beyond(self.specs, slot)
 
     def checkpoint(self, slot: Slot) -> None:
         self._checkpoints[slot.id] = _Checkpoint(slot.length, self.states.get(slot))
@@ -379,7 +380,10 @@ class MlxKVCache:
     def restore(self, slot: Slot, snapshot: KVSnapshot) -> None:
         if snapshot.rows is None and snapshot.length > slot.length:
             raise ValueError(f"the snapshot holds no rows, and slot {slot.id} has only {slot.length} of its own")
-        if snapshot.length > slot.capacity:
+        needed = snapshot.length
+        if recent_tokens(self.specs) is not None:  # where every layer drops tokens, fewer rows than there are tokens
+            needed = max((a.shape[2] for a in snapshot.states.windows), default=0)
+        if needed > slot.capacity:
             raise ValueError(f"slot {slot.id} has room for {slot.capacity} tokens, not {snapshot.length}")
         self._fill(slot, snapshot.length, snapshot.rows, snapshot.states.windows)
         self.states.put(slot, StateRef(snapshot.states.states, 0))
@@ -413,7 +417,7 @@ class MlxKVCache:
         return KVSnapshot(length, sum(a.nbytes for a in self._flat(snapshot)), rows, states)
 
     def _rows_from(self, left: Iterator[np.ndarray], windows: bool) -> Parts:
-        specs = [spec for spec in self._attention.values() if (spec.window is not None) == windows]
+        specs = [spec for spec in self._attention.values() if (spec.view is not None) == windows]
         dims = [*(spec.dim for spec in specs), *(spec.v_dim or spec.dim for spec in specs if not spec.latent)]
         return [_from_host(next(left), dtype) for dim in dims for _, dtype in self.codec.widths(dim)]
 

@@ -180,7 +180,7 @@ class MlxRunner:
     def run(self, segments: Sequence[Segment]) -> MlxPendingStep:
         plan = make_plan(segments)
         for packed in plan.segments:
-            self._kv.make_window_room(packed.slot, len(packed))
+            self._kv.make_window_room(packed.slot, len(packed), packed.segment.prompt)
         checkpoint_drafts(self._kv, segments)
         before = [(s.slot, s.past, self._kv.states.get(s.slot), self._next_inputs.get(s.slot)) for s in plan.segments]
         try:

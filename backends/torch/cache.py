@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -201,7 +202,7 @@ class TorchCache:
         self._writes: list[tuple[Tensor, slice | int | Tensor, Tensor]] = []
         self._swaps: list[RecurrentStates] = []
         self._replays: dict[int, list[Callable[[int], None]]] = {}  # by slot id, of the slots with draft tokens
-        self._masks: dict[tuple[int | None, ...], Tensor | None] = {}
+        self._masks: dict[tuple[Any, ...], Tensor | None] = {}
 
     # -- softmax attention
 
@@ -264,27 +265,27 @@ class TorchCache:
 
     def _write(self, layer: int, spec: KVSpec, *given: Tensor) -> TorchWindowView:
         """Write what the layer keeps of each token, in the order of its slabs."""
-        if spec.window not in self._views:
-            self._views[spec.window] = TorchWindowView(self.plan.within(spec.window))
-        view = self._views[spec.window]
+        if spec.view not in self._views:
+            self._views[spec.view] = TorchWindowView(self.plan.within(spec.view))
+        view = self._views[spec.view]
         if not given:  # another layer's, which are written
             return view
         for group, _ in view.groups:
-            self._write_singles(group, self.kv.slabs[group.capacity][layer], given, spec.window)
+            self._write_singles(group, self.kv.slabs[group.capacity][layer], given, spec.view)
         for packed in view.chunks:
             for slab, x in zip(self.kv.slabs[packed.slot.capacity][layer], given):
                 slab.write_run(packed.slot.place.row, packed.past, x[packed.start : packed.stop])
         return view
 
     def _write_singles(
-        self, group: DecodeGroup, slabs: Sequence[Slab], given: Sequence[Tensor], window: int | None
+        self, group: DecodeGroup, slabs: Sequence[Slab], given: Sequence[Tensor], view: int | None
     ) -> None:
         if len(group.segments) == 1:
             packed = group.segments[0]
             for slab, x in zip(slabs, given):
                 slab.write_run(packed.slot.place.row, packed.past, x[group.start : group.stop])
             return
-        key = group.capacity, slabs[0].heads, window
+        key = group.capacity, slabs[0].heads, view
         if key not in self._places:
             rows = upload(torch.tensor(group.rows), self.device)
             positions = upload(torch.tensor([packed.past for packed in group.segments]), self.device)
@@ -310,7 +311,7 @@ class TorchCache:
 
     def _run_mask(self, run: RowRun, first: int, longest: int, window: int | None, dtype: torch.dtype) -> Tensor | None:
         """`[n, 1, 1, tokens]`, or None where every sequence sees all that is read."""
-        key = (run.start, longest, window)
+        key = (run.start, tuple(run.lengths), window)
         if key not in self._masks:
             self._masks[key] = None
             if min(run.lengths) < longest:

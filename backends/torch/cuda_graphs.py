@@ -18,7 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from backends.base import CrossSpec, LatentHeads, Step, TokenModel
+from backends.base import CrossSpec, KVSpec, LatentHeads, Step, TokenModel
 from backends.kv_cache import source_of, windowed
 from backends.plan import StepPlan
 from backends.torch.cache import delta_step, grouped_attention, latent_attention, scan_step
@@ -158,7 +158,10 @@ class DecodeGraphs:
         self, model: TokenModel, kv: TorchKVCache, capture: Callable[..., _Replayable] = CapturedGraph
     ) -> None:
         self.model, self.kv, self.capture = model, kv, capture
-        self.possible = not any(isinstance(spec, CrossSpec) for spec in kv.specs)
+        # where tokens drop out, a row that is idle in a step must not lose one
+        self.possible = not any(
+            isinstance(spec, CrossSpec) or (isinstance(spec, KVSpec) and spec.recent) for spec in kv.specs
+        )
         self.windows: list[int | None] = [None, *windowed(kv.specs)]
         self._graphs: dict[tuple[int, int], _Replayable] = {}
         self._version = -1

@@ -25,9 +25,11 @@ from backends.kv_cache import (
     RowTable,
     can_truncate,
     capacity_class,
+    forget_beyond,
     group_of,
+    kept_rows,
+    recent_tokens,
     window_shifts,
-    window_start,
 )
 from backends.torch.kernels import arena
 
@@ -139,10 +141,10 @@ class Slab:
         """`[rows, heads, tokens, dim]` in the compute dtype; a view where storage is plain."""
         return self.codec.decode([plane[first:last, :, start:stop] for plane in self.planes])
 
-    def fill_row(self, row: int, parts: Sequence[Tensor]) -> None:
-        """Planes of one row's first tokens, `[heads, n, width]` each, as `row_parts` gives them."""
+    def fill_row(self, row: int, parts: Sequence[Tensor], at: int = 0) -> None:
+        """Planes of one row's tokens from `at` on, `[heads, n, width]` each, as `row_parts` gives them."""
         for plane, part in zip(self.planes, parts):
-            plane[row, :, : part.shape[1]] = part
+            plane[row, :, at : at + part.shape[1]] = part
 
     def row_parts(self, row: int, start: int, stop: int) -> list[Tensor]:
         return [plane[row, :, start:stop] for plane in self.planes]
@@ -348,14 +350,14 @@ class TorchKVCache:
                 for source, target in zip(self.slabs[move.from_capacity][layer], targets):
                     target.fill_row(move.to_row, source.row_parts(move.from_row, 0, length))
 
-    def make_window_room(self, slot: Slot, n: int) -> None:
-        """Before a step that adds `n` tokens."""
-        for shift in window_shifts(self.specs, slot, n):
+    def make_window_room(self, slot: Slot, n: int, prompt: int | None = None) -> None:
+        """Before a step that adds `n` tokens; see `Segment.prompt`."""
+        for shift in window_shifts(self.specs, slot, n, prompt):
             for layer, pair in self.slabs[slot.capacity].items():
-                if self._spec(layer).window == shift.window:
+                if self._spec(layer).view == shift.view:
                     for slab in pair:
                         last = slab.row_parts(slot.place.row, shift.source, shift.source + shift.count)
-                        slab.fill_row(slot.place.row, [part.clone() for part in last])  # both may overlap
+                        slab.fill_row(slot.place.row, [part.clone() for part in last], shift.target)  # both may overlap
 
     def _clear_if_poisoned(self, slot: Slot, capacity: int, row: int) -> None:
         """Clear a row that holds NaN: its next owner multiplies rows beyond its end by 0, and 0 * NaN is NaN."""
@@ -381,16 +383,22 @@ class TorchKVCache:
     def restore(self, slot: Slot, snapshot: KVSnapshot) -> None:
         if snapshot.rows is None and slot.length < snapshot.length:
             raise ValueError("a snapshot without rows can only rewind the slot that it was taken from")
-        if slot.capacity < snapshot.length:
+        split = 2 * len(self.states)
+        if slot.capacity < self._longest(snapshot, split):
             raise ValueError(f"slot {slot.id} has room for {slot.capacity} tokens, not {snapshot.length}")
         if snapshot.rows is not None:
             self._fill(slot, snapshot.rows)
-        split = 2 * len(self.states)
         for mine, saved in zip(self._state_rows(slot), snapshot.states[:split]):
             mine.copy_(saved)
         self._spared.clear()
         self._fill_windows(slot, snapshot.states[split:], snapshot.length)
         slot.length = snapshot.length
+
+    def _longest(self, snapshot: KVSnapshot, split: int) -> int:
+        """Rows that a slot needs for it; where every layer drops tokens, fewer than there are tokens."""
+        if recent_tokens(self.specs) is None:
+            return snapshot.length
+        return max((part.shape[1] for part in snapshot.states[split:]), default=0)
 
     def copy(self, source: Slot, target: Slot, length: int) -> None:
         self._needs_what_was(source, length, "copied")
@@ -406,6 +414,7 @@ class TorchKVCache:
     def truncate(self, slot: Slot, length: int) -> None:
         self._needs_what_was(slot, min(slot.length, length), "truncated")
         slot.length = min(slot.length, length)
+        forget_beyond(self.specs, slot)
 
     def checkpoint(self, slot: Slot) -> None:
         states = [t.clone() for t in self._state_rows(slot)]
@@ -457,9 +466,9 @@ class TorchKVCache:
             yield states.spare[slot.place.state]
 
     def _row_parts(self, slot: Slot, length: int) -> Iterator[Tensor]:
-        """The `rows` of a snapshot: keys and values of layers without a window, then encoder keys and values."""
+        """The `rows` of a snapshot: keys and values of layers that keep every token, then encoder keys and values."""
         for layer, pair in self.slabs[slot.capacity].items():
-            if self._spec(layer).window is None:
+            if self._spec(layer).view is None:
                 for slab in pair:
                     yield from slab.row_parts(slot.place.row, 0, length)
         for layer, spec in enumerate(self.specs):
@@ -467,18 +476,17 @@ class TorchKVCache:
                 yield from self.cross_of(slot, layer)
 
     def _window_parts(self, slot: Slot, length: int) -> Iterator[Tensor]:
-        """What a snapshot keeps of the layers with a window."""
+        """What a snapshot keeps of the layers that do not keep every token."""
         for layer, pair in self.slabs[slot.capacity].items():
             spec = self._spec(layer)
-            if spec.window is not None:
-                first, start = slot.place.first(spec), window_start(slot, spec.window, length)
+            if spec.view is not None:
                 for slab in pair:
-                    yield from slab.row_parts(slot.place.row, start - first, length - first)
+                    yield from slab.row_parts(slot.place.row, *kept_rows(slot, spec, length))
 
     def _fill(self, slot: Slot, parts: Sequence[Tensor]) -> None:
         at = 0
         for layer, pair in self.slabs[slot.capacity].items():
-            for slab in pair if self._spec(layer).window is None else ():
+            for slab in pair if self._spec(layer).view is None else ():
                 slab.fill_row(slot.place.row, parts[at : at + len(slab.planes)])
                 at += len(slab.planes)
         for layer, spec in enumerate(self.specs):
@@ -489,11 +497,13 @@ class TorchKVCache:
     def _fill_windows(self, slot: Slot, parts: Sequence[Tensor], length: int) -> None:
         at = 0
         for layer, pair in self.slabs[slot.capacity].items():
-            window = self._spec(layer).window
-            for slab in pair if window is not None else ():
+            view = self._spec(layer).view
+            for slab in pair if view is not None else ():
                 slab.fill_row(slot.place.row, parts[at : at + len(slab.planes)])
-                slot.place.firsts[window] = length - parts[at].shape[1]
+                slot.place.firsts[view] = length - parts[at].shape[1]
                 at += len(slab.planes)
+        if recent_tokens(self.specs) is not None:
+            slot.dropped = min(slot.place.firsts.values())
 
     # -- encoder keys and values
 
@@ -542,7 +552,7 @@ class TorchKVCache:
         rows: list[torch.dtype] = []
         windows: list[torch.dtype] = []
         for layer, pair in self._codecs.items():
-            kept = rows if self._spec(layer).window is None else windows
+            kept = rows if self._spec(layer).view is None else windows
             kept += [plane for codec in pair for _, plane in codec.planes]
         crossed = sum(isinstance(spec, CrossSpec) for spec in self.specs)
         return rows + [self.dtype] * (2 * crossed), windows

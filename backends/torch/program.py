@@ -361,7 +361,10 @@ class TracedModel:
             self._slabs.clear()
             self._last = [], np.empty(0, np.int64)
             self._version = self.kv.version
-        spans = np.array([(s.start, len(s), s.past, s.slot.capacity, 0) for s in plan.segments], np.int64)
+        dropped = [packed.slot.dropped for packed in plan.segments]
+        spans = np.array(
+            [(s.start, len(s), s.past - gone, s.slot.capacity, 0) for s, gone in zip(plan.segments, dropped)], np.int64
+        )
         slots = [packed.slot for packed in plan.segments]
         memory = self._memory(slots)
         if self._recurrent:
@@ -415,7 +418,7 @@ class TracedModel:
             for i, slot in enumerate(slots):
                 base, row_bytes, token_bytes = self._slab(slot.capacity)
                 # where position 0 would lie: the kernels count from there, and read nothing before the first that is kept
-                firsts = np.array([[slot.place.first(spec)] for spec in self._own.values()], np.int64)
+                firsts = np.array([[slot.place.first(spec) - slot.dropped] for spec in self._own.values()], np.int64)
                 memory[own, i] = base + slot.place.row * row_bytes - firsts * token_bytes
             self._last = places, memory
         return self._last[1]

@@ -75,7 +75,7 @@ class TorchRunner:
         with torch.inference_mode():
             plan = make_plan(segments)
             for packed in plan.segments:
-                self.kv.make_window_room(packed.slot, len(packed))
+                self.kv.make_window_room(packed.slot, len(packed), packed.segment.prompt)
             pending = TorchPendingStep(self, plan)
             runs = [] if self.adapters is None else self.adapters.runs(plan.adapters)
             if self.graphs is not None and self.frame is None and not runs and self.graphs.fits(plan):

@@ -257,7 +257,7 @@ class TransformersKVCache(LibraryKVCache[Any]):
     def nbytes(self, caches: Any) -> int:
         return sum(x.nbytes for layer in caches.layers for x in _tensors(vars(layer)))
 
-    def make_window_room(self, slot: Slot, n: int) -> None:
+    def make_window_room(self, slot: Slot, n: int, prompt: int | None = None) -> None:
         """The library's windows move by themselves."""
 
 

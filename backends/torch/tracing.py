@@ -22,7 +22,7 @@ from torch import Tensor
 
 from backends.adapters import Sides, adapters_of
 from backends.base import CrossSpec, KVSpec, LatentHeads, MemorySpec, Rope, StateSpec, Step, TokenModel
-from backends.kv_cache import group_of, source_of
+from backends.kv_cache import group_of, recent_tokens, source_of
 from backends.torch.kernels.formats import PANEL, KVDtype
 from backends.torch.kernels.library import LowRankSide
 from backends.torch.kernels.linear import KernelLinear, alike
@@ -332,6 +332,8 @@ class ProgramTracer:
         """Which layer holds the keys and values, and how."""
         layer, spec = source_of(self.specs, layer)
         kept: dict[str, Any] = {"kv_dtype": self.memory.own, "group": self.memory.group(spec.dim), "layer": layer}
+        if spec.recent is not None and recent_tokens(self.specs) != spec.recent:
+            raise NotTraceable("tokens that only some layers drop")
         if spec.window is not None:
             kept["rows"] = spec.rows_in(EVERY)
         return layer, spec, kept

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import GrusError, ModelNotFound, WeightsError
+from engine.weights.chatterbox_files import FILES as PARTS
 from engine.weights.gguf.mmproj_files import is_mmproj
 from engine.weights.gguf.reader import read
 from engine.weights.safetensors import INDEX, SINGLE, missing_shards, read_index
@@ -178,6 +179,8 @@ def _missing(path: Path) -> list[str]:
     elif not weights:
         missing.add(SINGLE)
     missing.update(missing_shards(weights))
+    if PARTS.keys() & names and "config.json" not in names:
+        return sorted(missing | (PARTS.keys() - there))
     configs = {"config.json", "LLM/config.json"}  # Spark-TTS keeps its language model in a folder of its own
     if not configs & names and not any(name.endswith(".gguf") for name in names):
         missing.add("config.json")

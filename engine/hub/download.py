@@ -40,6 +40,8 @@ from engine.hub.cache import (
 )
 from engine.hub.client import FileFacts, plainly
 from engine.hub.token import token
+from engine.weights.chatterbox_files import FILES as PARTS
+from engine.weights.chatterbox_files import NEEDED as CHATTERBOX
 from engine.weights.gguf.mmproj_files import by_preference
 
 # -- a download's progress: the callback's type, what stands in the way of one, and a bar for the terminal
@@ -261,6 +263,8 @@ def wanted(names: Iterable[str], quant: str | None = None, kind: str = "auto") -
     names = [name for name in names if not any(fnmatchcase(name, pattern) for pattern in _NEVER)]
     if ADAPTER in names and "config.json" not in names:
         return [ADAPTER, *[name for name in ADAPTER_WEIGHTS if name in names][:1]]
+    if PARTS.keys() <= set(names) and "config.json" not in names and kind in ("auto", "safetensors") and not quant:
+        return [name for name in names if name in CHATTERBOX]  # its repository holds other models of its authors too
     picked = {name for name in names if any(fnmatchcase(name, pattern) for pattern in (*_SETTINGS, _VOICES))}
     names, all_names = [name for name in names if not fnmatchcase(name, _VOICES)], names
     weights = _gguf(names, quant) if quant else _weights(names, WEIGHT_KINDS if kind == "auto" else (f".{kind}",))

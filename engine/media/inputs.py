@@ -18,8 +18,13 @@ class Picture:
 
 
 @dataclass(frozen=True, eq=False)
+class HeardSound(Picture):
+    """A sound that lies among the words of a prompt, as a picture does: `patches` are the frames of its spectrogram."""
+
+
+@dataclass(frozen=True, eq=False)
 class Sound:
-    """A sound after preprocessing."""
+    """A sound after preprocessing, for a model that listens to one."""
 
     samples: np.ndarray
     key: str  # a hash of its content

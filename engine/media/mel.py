@@ -1,4 +1,4 @@
-"""Mel spectrograms in numpy: Slaney's filterbank, and the front ends that models were trained with.
+"""Mel spectrograms in numpy: Slaney's filterbank and HTK's, and the front ends that models were trained with.
 
 A front end differs from the next in padding, window, what of the spectrum is taken, and the logarithm's floor; each has a
 function of its own that says so in full.
@@ -32,12 +32,17 @@ def filterbank(rate: int, n_fft: int, count: int, low: float, high: float) -> np
     bins = np.linspace(0, rate / 2, n_fft // 2 + 1)
     ends = hz_to_mel(np.array([low, high], np.float64))
     edges = mel_to_hz(np.linspace(ends[0], ends[1], count + 2))
-    rising = (bins - edges[:-2, None]) / np.diff(edges)[:-1, None]
-    falling = (edges[2:, None] - bins) / np.diff(edges)[1:, None]
-    triangles = np.maximum(0.0, np.minimum(rising, falling))
-    filters: np.ndarray = (triangles * (2.0 / (edges[2:] - edges[:-2]))[:, None]).astype(np.float32)
+    filters: np.ndarray = (_triangles(bins, edges) * (2.0 / (edges[2:] - edges[:-2]))[:, None]).astype(np.float32)
     filters.flags.writeable = False
     return filters
+
+
+def _triangles(bins: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """`[edges - 2, bins]`, each of height one."""
+    rising = (bins - edges[:-2, None]) / np.diff(edges)[:-1, None]
+    falling = (edges[2:, None] - bins) / np.diff(edges)[1:, None]
+    made: np.ndarray = np.maximum(0.0, np.minimum(rising, falling))
+    return made
 
 
 def hann(n: int) -> np.ndarray:
@@ -55,12 +60,62 @@ SPEAKER_LEAST = 2400  # samples: a tenth of a second
 
 def speaker_mel(samples: np.ndarray) -> np.ndarray:
     """For Qwen3-TTS's speaker encoder, of mono samples at 24 kHz: `[frames, 128]` natural logarithms of magnitudes."""
-    size, hop = 1024, 256
+    return _log_magnitudes(samples, 1024, 256, 128, 12000.0)
+
+
+def s3gen_mel(samples: np.ndarray) -> np.ndarray:
+    """As Chatterbox's S3Gen makes it, of mono samples at 24 kHz: `[frames, 80]` natural logarithms of magnitudes, 50 a second."""
+    return _log_magnitudes(samples, 1920, 480, 80, 8000.0)
+
+
+def _log_magnitudes(samples: np.ndarray, size: int, hop: int, count: int, high: float) -> np.ndarray:
+    """At 24 kHz."""
     padded = np.pad(samples.astype(np.float32), (size - hop) // 2, mode="reflect")
     spectrum = np.fft.rfft(frames(padded, size, hop) * hann(size), axis=-1)
     magnitude = np.sqrt(spectrum.real**2 + spectrum.imag**2 + 1e-9).astype(np.float32)
-    mel = magnitude @ filterbank(24000, size, 128, 0.0, 12000.0).T
+    mel = magnitude @ filterbank(24000, size, count, 0.0, high).T
     return np.log(np.maximum(mel, 1e-5))
+
+
+def voice_mel(samples: np.ndarray) -> np.ndarray:
+    """For Resemble's voice encoder, of mono samples at 16 kHz: `[frames, 40]` powers, no logarithm."""
+    size = 400
+    padded = np.pad(samples.astype(np.float32), size // 2, mode="reflect")
+    spectrum = np.fft.rfft(frames(padded, size, WHISPER_HOP) * hann(size), axis=-1)
+    power = (spectrum.real**2 + spectrum.imag**2).astype(np.float32)
+    mel: np.ndarray = power @ filterbank(16000, size, 40, 0.0, 8000.0).T
+    return mel
+
+
+@cache
+def _kaldi_filterbank(count: int) -> np.ndarray:
+    """`[count, 257]` at 16 kHz from 20 Hz: triangles on Kaldi's own scale, with a height of one."""
+
+    def scale(hz: np.ndarray) -> np.ndarray:
+        return 1127.0 * np.log(1.0 + hz / 700.0)
+
+    ends = scale(np.array([20.0, 8000.0]))
+    edges = np.linspace(ends[0], ends[1], count + 2)[:, None]
+    bins = scale(np.arange(257) * (16000 / 512))
+    triangles = np.minimum(
+        (bins - edges[:-2]) / np.diff(edges, axis=0)[:-1], (edges[2:] - bins) / np.diff(edges, axis=0)[1:]
+    )
+    filters: np.ndarray = np.maximum(0.0, triangles).astype(np.float32)
+    filters[:, -1] = 0.0
+    return filters
+
+
+def kaldi_features(samples: np.ndarray, count: int) -> np.ndarray:
+    """Kaldi's filterbank features of mono samples at 16 kHz: `[frames, count]` natural logarithms of powers, each band with mean 0."""
+    size = 400
+    pieces = frames(samples.astype(np.float32), size, WHISPER_HOP)
+    pieces = pieces - pieces.mean(1, keepdims=True)
+    pieces = pieces - _PREEMPHASIS * np.concatenate((pieces[:, :1], pieces[:, :-1]), 1)
+    window = (0.5 - 0.5 * np.cos(2 * np.pi * np.arange(size) / (size - 1))) ** 0.85
+    spectrum = np.fft.rfft(pieces * window, 512, axis=-1)
+    power = (spectrum.real**2 + spectrum.imag**2).astype(np.float32)
+    made = np.log(np.maximum(power @ _kaldi_filterbank(count).T, np.finfo(np.float32).eps))
+    return (made - made.mean(0)).astype(np.float32)
 
 
 def bicodec_mel(samples: np.ndarray) -> np.ndarray:
@@ -157,3 +212,19 @@ def parakeet_mel(samples: np.ndarray, count: int) -> np.ndarray:
     """For Parakeet's encoder, of mono samples at 16 kHz: `[frames, count]`, logarithms of powers, each band with mean 0 and spread 1."""
     padded = np.pad(preemphasized(samples), NEMO_FRAME // 2)
     return normalized_bands(nemo_mel(padded, count)[: len(samples) // PARAKEET_HOP])
+
+
+GEMMA_FRAME, GEMMA_HOP = 320, 160  # samples at 16 kHz
+
+
+def gemma_mel(samples: np.ndarray, count: int) -> np.ndarray:
+    """For Gemma 4's encoder, of mono samples at 16 kHz: `[frames, count]` natural logarithms of magnitudes, on HTK's scale. Half a frame of
+    silence comes before the sound, and a frame needs one sample more than it takes."""
+    padded = np.pad(samples.astype(np.float32), (GEMMA_FRAME // 2, 0))
+    if len(padded) <= GEMMA_FRAME:
+        return np.zeros((0, count), np.float32)
+    cut = frames(padded, GEMMA_FRAME + 1, GEMMA_HOP)[:, :-1]
+    spectrum = np.abs(np.fft.rfft(cut * hann(GEMMA_FRAME), 512, axis=-1))
+    edges = 700.0 * (10.0 ** (np.linspace(0, 2595.0 * np.log10(1.0 + 8000.0 / 700.0), count + 2) / 2595.0) - 1.0)
+    mel: np.ndarray = np.log(spectrum @ _triangles(np.linspace(0, 8000.0, 257), edges).T + 1e-3)
+    return mel.astype(np.float32)

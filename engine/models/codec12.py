@@ -29,7 +29,7 @@ from engine.models.causal import (
     WindowedAttention,
 )
 from engine.models.config import Fields
-from engine.models.rope import frequencies
+from engine.models.rope import frequencies, rope_fields
 from engine.models.yield_budget import YieldBudget
 from engine.weights.view import View
 
@@ -193,7 +193,38 @@ class Upsampling:
         return x, pieces
 
 
-class CodecDecoder:
+class FrameDecoder:
+    """Decodes streams of frames piece by piece; what a frame is and how it sounds the codec knows."""
+
+    ops: Ops
+
+    def decode(self, codes: np.ndarray, past: StreamState) -> Generator[None, None, np.ndarray]:
+        """Samples of the next frames `[n, width]` of the stream with state `past` (empty dict: a new stream)."""
+        return (yield from self.decode_together([(codes, past)]))[0]
+
+    def decode_together(
+        self, streams: Sequence[tuple[np.ndarray, StreamState]]
+    ) -> Generator[None, None, list[np.ndarray]]:
+        """The same for several streams in one batch. Batching does not change any stream's samples."""
+        budget = YieldBudget(self.ops)
+        made = [[np.zeros(0, np.float32)] for _ in streams]
+        for start in range(0, max(len(codes) for codes, _ in streams), PIECE):
+            left = [i for i, (codes, _) in enumerate(streams) if start < len(codes)]
+            codes = [streams[i][0][start : start + PIECE] for i in left]
+            pieces = StreamBatch([streams[i][1] for i in left], [len(part) for part in codes])
+            sounds = yield from self._pieces(np.concatenate(codes), pieces, budget)
+            for i, sound in zip(left, sounds):
+                made[i].append(sound)
+        return [np.concatenate(each) for each in made]
+
+    def _pieces(
+        self, codes: np.ndarray, pieces: StreamBatch, budget: YieldBudget
+    ) -> Generator[None, None, list[np.ndarray]]:
+        """The samples of each stream's next frames."""
+        raise NotImplementedError
+
+
+class CodecDecoder(FrameDecoder):
     """The decoder: codes to samples."""
 
     rate = 24000
@@ -224,25 +255,6 @@ class CodecDecoder:
         last, at = c.channels >> len(c.rates), len(c.rates) + 1
         self.last = CausalConv(w.sub(f"{at + 1}.conv"), last, 1, 7, snake=SnakeBeta(w.sub(str(at)), last))
         self._begun: dict[tuple[tuple[int, ...], bytes], StreamState] = {}
-
-    def decode(self, codes: np.ndarray, past: StreamState) -> Generator[None, None, np.ndarray]:
-        """Samples of the next frames `[n, groups]` of the stream with state `past` (empty dict: a new stream)."""
-        return (yield from self.decode_together([(codes, past)]))[0]
-
-    def decode_together(
-        self, streams: Sequence[tuple[np.ndarray, StreamState]]
-    ) -> Generator[None, None, list[np.ndarray]]:
-        """The same for several streams in one batch. Batching does not change any stream's samples."""
-        budget = YieldBudget(self.ops)
-        made = [[np.zeros(0, np.float32)] for _ in streams]
-        for start in range(0, max(len(codes) for codes, _ in streams), PIECE):
-            left = [i for i, (codes, _) in enumerate(streams) if start < len(codes)]
-            codes = [streams[i][0][start : start + PIECE] for i in left]
-            pieces = StreamBatch([streams[i][1] for i in left], [len(part) for part in codes])
-            sounds = yield from self._pieces(np.concatenate(codes), pieces, budget)
-            for i, sound in zip(left, sounds):
-                made[i].append(sound)
-        return [np.concatenate(each) for each in made]
 
     def begin(self, codes: np.ndarray, past: StreamState) -> Generator[None, None, None]:
         """Start a new stream after a recording's frames, without their samples. The end states of recent recordings are
@@ -283,7 +295,7 @@ def codec_decoder(w: View, config: Mapping[str, Any]) -> CodecDecoder:
     return CodecDecoder(w, config)
 
 
-class _PaddedConv:
+class PaddedConv:
     """A strided causal convolution, padded on the right so that the last inputs are covered."""
 
     def __init__(
@@ -304,24 +316,25 @@ class _PaddedConv:
         return self.ops.conv1d(x, self.w, self.b, stride=self.stride)
 
 
-def _elu(ops: Ops, x: Array) -> Array:
+def elu(ops: Ops, x: Array) -> Array:
     return ops.relu(x) - ops.relu(1.0 - ops.exp(x))
 
 
 class _EncoderResidual:
     def __init__(self, w: View, dim: int, kernel: int, compress: int) -> None:
         self.ops: Ops = w.backend.ops
-        self.wide = _PaddedConv(w.sub("block.1"), dim, dim // compress, kernel)
-        self.point = _PaddedConv(w.sub("block.3"), dim // compress, dim, 1)
+        self.wide = PaddedConv(w.sub("block.1"), dim, dim // compress, kernel)
+        self.point = PaddedConv(w.sub("block.3"), dim // compress, dim, 1)
 
     def __call__(self, x: Array) -> Array:
-        return x + self.point(_elu(self.ops, self.wide(_elu(self.ops, x))))
+        return x + self.point(elu(self.ops, self.wide(elu(self.ops, x))))
 
 
-class _EncoderLayer:
+class _MimiLayer:
     def __init__(self, w: View, hidden: int, heads: int, kv_heads: int, dim: int, ffn: int, window: int,
-                 eps: float) -> None:  # fmt: skip
+                 eps: float, gelu: str) -> None:  # fmt: skip
         self.ops, self.eps = w.backend.ops, eps
+        self.gelu = getattr(self.ops, gelu)
         names = ("self_attn_layer_scale.scale", "mlp_layer_scale.scale")
         attended, self.scale = (w.tensor(name, (hidden,), "f32") for name in names)
         self.attention = WindowedAttention(w.sub("self_attn"), hidden, heads, kv_heads, dim, window, False, attended)
@@ -334,8 +347,32 @@ class _EncoderLayer:
 
     def __call__(self, x: Array, where: StreamPositions) -> Array:
         x = self.attention(self.ops.layer_norm(x, *self.norms[0], self.eps), where, x)
-        y = self.narrow(self.ops.gelu(self.widen(self.ops.layer_norm(x, *self.norms[1], self.eps))))
+        y = self.narrow(self.gelu(self.widen(self.ops.layer_norm(x, *self.norms[1], self.eps))))
         return x + y * self.scale
+
+
+class CodecTransformer:
+    """Mimi's transformer: causal, over a sliding window, with layer scales."""
+
+    def __init__(self, w: View, f: Fields, layers: int, gelu: str) -> None:
+        """`layers`, where the config says nothing; `gelu`: the operation."""
+        hidden, heads = f.int("hidden_size", default=512), f.int("num_attention_heads", default=8)
+        dim = f.int("head_dim", default=hidden // heads)
+        sizes = (hidden, heads, f.int("num_key_value_heads", default=heads), dim)
+        ffn, eps = f.int("intermediate_size", default=2048), f.float("norm_eps", default=1e-5)
+        window = f.int("sliding_window", default=250, least=2)
+        count = f.int("num_hidden_layers", default=layers)
+        self.ops: Ops = w.backend.ops
+        self.layers = [_MimiLayer(w.sub(f"layers.{i}"), *sizes, ffn, window, eps, gelu) for i in range(count)]
+        theta = rope_fields(f).float("rope_theta", default=f.float("rope_theta", default=10000.0))
+        self.rope = Rope(dim, tuple(frequencies(theta, dim)))
+
+    def __call__(self, x: Array, pieces: StreamBatch, budget: YieldBudget) -> Generator[None, None, Array]:
+        where = StreamPositions(self.ops, self.rope, pieces)
+        for layer in self.layers:
+            x = layer(x, where)
+            yield from budget.pause(x[None])
+        return x
 
 
 class _ResidualQuantizer:
@@ -359,53 +396,67 @@ class _ResidualQuantizer:
         return found
 
 
-class CodecEncoder:
-    """The encoder: samples to codes."""
+class MimiEncoder:
+    """Samples to one vector a frame: strided causal convolutions, a windowed transformer, and one more convolution."""
 
     rate = 24000
 
-    def __init__(self, w: View, config: Mapping[str, Any]) -> None:
-        whole = Fields(config, "speech_tokenizer/config.json")
-        f = whole.sub("encoder_config")
+    def __init__(self, w: View, f: Fields, samples: int, convolutions: str, width: int | None = None,
+                 gelu: str = "gelu") -> None:  # fmt: skip
+        """`samples`: of a frame. `convolutions`: what the first ones' tensors are called. `width`: of a frame's vector, where it is not
+        the transformer's."""
         for name, value in (("use_causal_conv", True), ("use_conv_shortcut", False)):
             if f.flag(name, value) is not value:
                 raise ConfigError(f"{f.where}: {name} must be {str(value).lower()}.")
         ops = self.ops = w.backend.ops
-        self.samples = whole.int("encode_downsample_rate", default=1920)
-        count = whole.int("encoder_valid_num_quantizers", default=16, least=2)
-        w.ignore(r"^decoder\.", r"^encoder\.quantizer\.")  # of 32 codebooks 16 are used
-        w = w.sub("encoder")
+        self.samples = samples
         hidden, filters = f.int("hidden_size", default=512), f.int("num_filters", default=64)
         ratios, compress = (
             list(reversed(f.find("upsampling_ratios", default=[8, 6, 5, 4]))),
             f.int("compress", default=2),
         )
-        kernel, growth = f.int("residual_kernel_size", default=3), f.int("num_residual_layers", default=1)
-        if growth != 1:
+        kernel = f.int("residual_kernel_size", default=3)
+        if f.int("num_residual_layers", default=1) != 1:
             raise ConfigError(f"{f.where}: num_residual_layers must be 1.")
-        v = w.sub("encoder")
-        steps: list[Any] = [_PaddedConv(v.sub("layers.0"), 1, filters, f.int("kernel_size", default=7))]
-        at, width = 1, filters
+        v = w.sub(convolutions)
+        steps: list[Any] = [PaddedConv(v.sub("layers.0"), 1, filters, f.int("kernel_size", default=7))]
+        at, dim = 1, filters
         for ratio in ratios:
-            steps.append(_EncoderResidual(v.sub(f"layers.{at}"), width, kernel, compress))
-            steps.append(lambda x: _elu(ops, x))
-            steps.append(_PaddedConv(v.sub(f"layers.{at + 2}"), width, 2 * width, 2 * ratio, ratio))
-            at, width = at + 3, 2 * width
-        steps.append(lambda x: _elu(ops, x))
-        steps.append(_PaddedConv(v.sub(f"layers.{at + 1}"), width, hidden, f.int("last_kernel_size", default=3)))
+            steps.append(_EncoderResidual(v.sub(f"layers.{at}"), dim, kernel, compress))
+            steps.append(lambda x: elu(ops, x))
+            steps.append(PaddedConv(v.sub(f"layers.{at + 2}"), dim, 2 * dim, 2 * ratio, ratio))
+            at, dim = at + 3, 2 * dim
+        steps.append(lambda x: elu(ops, x))
+        steps.append(PaddedConv(v.sub(f"layers.{at + 1}"), dim, hidden, f.int("last_kernel_size", default=3)))
         self.steps = steps
-        heads = f.int("num_attention_heads", default=8)
-        dim = f.int("head_dim", default=hidden // heads)
-        self.window = f.int("sliding_window", default=250, least=2)
-        sizes = (hidden, heads, f.int("num_key_value_heads", default=heads), dim)
-        ffn, eps = f.int("intermediate_size", default=2048), f.float("norm_eps", default=1e-5)
-        self.layers = [
-            _EncoderLayer(w.sub(f"encoder_transformer.layers.{i}"), *sizes, ffn, self.window, eps)
-            for i in range(f.int("num_hidden_layers", default=8))
-        ]
-        self.rope = Rope(dim, tuple(frequencies(f.float("rope_theta", default=10000.0), dim)))
-        stride = self.samples // int(np.prod(ratios))
-        self.downsample = _PaddedConv(w.sub("downsample"), hidden, hidden, 2 * stride, stride, bias=False, hold=True)
+        self.transformer = CodecTransformer(w.sub("encoder_transformer"), f, 8, gelu)
+        stride = samples // int(np.prod(ratios))
+        self.downsample = PaddedConv(
+            w.sub("downsample"), hidden, width or hidden, 2 * stride, stride, bias=False, hold=True
+        )
+
+    def vectors(self, samples: np.ndarray) -> Generator[None, None, Array]:
+        """`[1, frames, width]` of mono samples at `rate`."""
+        budget = YieldBudget(self.ops)
+        x = self.ops.array(np.asarray(samples, np.float32).reshape(1, -1, 1))
+        for step in self.steps:
+            x = step(x)
+            yield from budget.pause(x)
+        rows = yield from self.transformer(x[0], StreamBatch([{}], [x.shape[1]]), budget)
+        return self.downsample(rows[None])
+
+
+class CodecEncoder(MimiEncoder):
+    """The encoder: samples to codes."""
+
+    def __init__(self, w: View, config: Mapping[str, Any]) -> None:
+        whole = Fields(config, "speech_tokenizer/config.json")
+        f = whole.sub("encoder_config")
+        count = whole.int("encoder_valid_num_quantizers", default=16, least=2)
+        w.ignore(r"^decoder\.", r"^encoder\.quantizer\.")  # of 32 codebooks 16 are used
+        w = w.sub("encoder")
+        super().__init__(w, f, whole.int("encode_downsample_rate", default=1920), "encoder")
+        hidden = f.int("hidden_size", default=512)
         inner = f.int("vector_quantization_hidden_dimension", "codebook_dim", default=256)
         entries, q = f.int("codebook_size", default=2048), w.sub("quantizer")
         first = f.int("num_semantic_quantizers", default=1)
@@ -416,17 +467,7 @@ class CodecEncoder:
 
     def encode(self, samples: np.ndarray) -> Generator[None, None, np.ndarray]:
         """Codes `[frames, groups]` of mono samples at `rate`."""
-        budget = YieldBudget(self.ops)
-        x = self.ops.array(np.asarray(samples, np.float32).reshape(1, -1, 1))
-        for step in self.steps:
-            x = step(x)
-            yield from budget.pause(x)
-        where = StreamPositions(self.ops, self.rope, StreamBatch([{}], [x.shape[1]]))
-        rows = x[0]
-        for layer in self.layers:
-            rows = layer(rows, where)
-            yield from budget.pause(rows[None])
-        x = self.downsample(rows[None])
+        x = yield from self.vectors(samples)
         codes = [ids for quantizer in self.quantizers for ids in quantizer(x)]
         frames = -(-len(samples) // self.samples)
         return self.ops.numpy(self.ops.stack(codes, 1))[:frames]

@@ -41,6 +41,7 @@ class Traits:
     norm_plus: float = 0.0  # 1 where checkpoints store norm weights as their distance from one
     scale: float | None = None  # of attention scores; None: by the heads' size
     windows: Sequence[int | None] = ()  # each layer's sliding window; empty: none has one
+    recent: Sequence[int | None] = ()  # of the tokens behind the prompt each layer sees the last so many; empty: all
     sinks: bool = False  # each head has a score that takes part in the softmax and has no value
     fused: bool = False  # projections of one input are one tensor: `qkv_proj`, `gate_up_proj`
     gelu: bool = False  # the MLP's gate is a GELU by the tangent, not a SiLU
@@ -70,7 +71,10 @@ class Attention:
         self.heads, self.kv_heads, self.dim, self.eps = own.queries.size, own.keys.size, c.head_dim, c.eps
         self.scale = c.head_dim**-0.5 if traits.scale is None else traits.scale
         self.norm_after_rope = traits.norm_after_rope
-        self.memory = KVSpec(self.kv_heads, c.head_dim, window=traits.windows[layer] if traits.windows else None)
+        window = traits.windows[layer] if traits.windows else None
+        self.memory = KVSpec(
+            self.kv_heads, c.head_dim, window=window, recent=traits.recent[layer] if traits.recent else None
+        )
         q, kv = c.heads * c.head_dim, c.kv_heads * c.head_dim
         parts = [("qkv_proj", q + 2 * kv)] if traits.fused else [("q_proj", q), ("k_proj", kv), ("v_proj", kv)]
         rows = own.rows(c.head_dim)

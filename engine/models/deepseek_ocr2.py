@@ -6,7 +6,7 @@ before it; what the queries become is the picture. A large picture is cut into t
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,13 +16,12 @@ from engine.errors import ConfigError
 from engine.models.config import Fields, text_config
 from engine.models.decoder import Attention, Decoder, Mlp, Traits
 from engine.models.deepseek import softmax_mixture
-from engine.models.encoder import Patched, Pieces, Work
+from engine.models.encoder import Pieces, Work
+from engine.models.page_views import ViewEncoder, published_sam
 from engine.models.rope import frequencies, text_rope
-from engine.models.sam import SamEncoder, sam_config
 from engine.models.vision_language import SeeingDecoder
 from engine.weights.view import View
 
-SHRINK = 4  # by which SAM's convolutions shorten each side of a view
 QUERIES = {"query_768": 144, "query_1024": 256}  # learned rows by the side of a view
 QWEN2 = {  # of 0.5B
     "intermediate_size": 4864,
@@ -31,13 +30,6 @@ QWEN2 = {  # of 0.5B
     "num_key_value_heads": 2,
     "rope_theta": 1e6,
 }
-MOST_AT_ONCE = 4  # views in one run of the encoder
-
-
-def sides_of(picture: Patched) -> Sequence[int]:
-    """Patches on a side of each view, which are squares: tiles, then the whole."""
-    sides: Sequence[int] = getattr(picture, "sides", picture.grid[1:2])
-    return sides
 
 
 def query_name(tokens: int) -> str:
@@ -64,16 +56,10 @@ def vision_fields(f: Fields) -> Fields:
     vision = f.sub("vision_config")
     if vision.find("sam_config", default=None) is not None:
         return vision
-    width = vision.sub("width")
-    sam, hidden = width.sub("sam_vit_b"), width.sub("qwen2-0-5b").int("dim", default=896)
-    named = {
-        "hidden_size": sam.int("width", default=768),
-        "num_hidden_layers": sam.int("layers", default=12),
-        "num_attention_heads": sam.int("heads", default=12),
-        "global_attn_indexes": sam.find("global_attn_indexes", default=[2, 5, 8, 11]),
-        "image_size": vision.int("image_size", default=1024),
-    }
-    return Fields({"sam_config": named, "encoder_config": QWEN2 | {"hidden_size": hidden}}, vision.where)
+    hidden = vision.sub("width").sub("qwen2-0-5b").int("dim", default=896)
+    return Fields(
+        {"sam_config": published_sam(vision), "encoder_config": QWEN2 | {"hidden_size": hidden}}, vision.where
+    )
 
 
 class QueryLayer:
@@ -106,28 +92,17 @@ class QueryLayer:
         )
 
 
-class DeepEncoder:
-    taps: Mapping[int, object] = {}
-
+class DeepEncoder(ViewEncoder):
     def __init__(self, w: View, vision: Fields, width: int) -> None:
         """`width`: of the text model's embeddings."""
-        self.ops = w.backend.ops
         f = vision.sub("encoder_config")
         hidden, heads, kv_heads = f.int("hidden_size"), f.int("num_attention_heads"), f.int("num_key_value_heads")
         if hidden % heads or heads % kv_heads or (hidden // heads) % 2:
             raise ConfigError(f"{f.where}: hidden_size ({hidden}) does not fit {heads} and {kv_heads} heads.")
         if (act := f.find("hidden_act", default="silu")) != "silu":
             raise ConfigError(f"{f.where}: hidden_act `{act}` is not the one this encoder has (silu).")
-        c = sam_config(vision.sub("sam_config"), hidden)
-        if c.widths[1] != hidden:
-            raise ConfigError(
-                f"{vision.where}: downsample_channels end with {c.widths[1]}, but the encoder has {hidden}."
-            )
-        self.sam, self.eps, self.hidden = (
-            SamEncoder(w.sub("sam_model"), c),
-            f.float("rms_norm_eps", default=1e-6),
-            hidden,
-        )
+        super().__init__(w, vision, hidden, hidden, width)
+        self.eps = f.float("rms_norm_eps", default=1e-6)
         inner = w.sub("qwen2_model")
         self.queries = {name: inner.tensor(f"{name}.weight", (count, hidden)) for name, count in QUERIES.items()}
         body, ffn = inner.sub("model.model"), f.int("intermediate_size")
@@ -139,34 +114,9 @@ class DeepEncoder:
         self.norm = body.norm("norm", hidden)
         rope = f.sub("rope_parameters") if f.find("rope_parameters", default=None) is not None else f
         self.rope = Rope(hidden // heads, tuple(frequencies(rope.float("rope_theta", default=1e6), hidden // heads)))
-        self.project = w.sub("projector").linear(("layers", width), inp=hidden, bias=True)
-        self.end = w.tensor("view_seperator", (width,))
-        self.out_cost = float(hidden * width)
 
-    def __call__(
-        self, pictures: Sequence[Patched], pieces: Pieces | None = None
-    ) -> Generator[None, None, list[np.ndarray]]:
-        """Rows of each picture, `[tokens, width]` in f32."""
-        pieces = pieces or Pieces(self.ops)
-        end = np.asarray(self.ops.numpy(self.end), np.float32)[None]
-        sides = [sides_of(one) for one in pictures]
-        cut = [np.split(one.patches, np.cumsum(np.square(each))[:-1]) for one, each in zip(pictures, sides)]
-        wanted = [(i, j, side) for i, each in enumerate(sides) for j, side in enumerate(each)]
-        made: dict[tuple[int, int], np.ndarray] = {}
-        for side in sorted({side for *_, side in wanted}):
-            alike = [(i, j) for i, j, own in wanted if own == side]
-            for start in range(0, len(alike), MOST_AT_ONCE):
-                places = alike[start : start + MOST_AT_ONCE]
-                rows = yield from self._views(np.concatenate([cut[i][j] for i, j in places]), len(places), side, pieces)
-                host = np.ascontiguousarray(self.ops.numpy(rows), np.float32)
-                made |= dict(zip(places, np.split(host, len(places))))
-        return [np.concatenate([*(made[i, j] for j in range(len(each))), end]) for i, each in enumerate(sides)]
-
-    def _views(self, patches: np.ndarray, views: int, side: int, pieces: Pieces) -> Work:
-        ops = self.ops
-        x = yield from self.sam(patches.reshape(len(patches), -1), side, pieces)
-        x = x.reshape(views, -1, self.hidden)
-        seen = x.shape[1]
+    def _encoded(self, x: Array, pieces: Pieces) -> Work:
+        ops, (views, seen, _) = self.ops, x.shape
         queries = self.queries[query_name(seen)]
         x = ops.cat([x, ops.stack([queries] * views, 0)], 1)
         n = x.shape[1]
@@ -174,5 +124,4 @@ class DeepEncoder:
         x = x.reshape(views * n, self.hidden)
         for layer in self.layers:
             x = yield from layer(x, views, seen, angles, pieces)
-        x = ops.rms_norm(x, self.norm, self.eps).reshape(views, n, self.hidden)[:, seen:]
-        return (yield from pieces.rows(self.project, x.reshape(-1, self.hidden), self.out_cost))
+        return ops.rms_norm(x, self.norm, self.eps).reshape(views, n, self.hidden)[:, seen:]

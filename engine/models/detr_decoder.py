@@ -1,7 +1,8 @@
 """RT-DETR's decoder: the most promising places of the image become queries, whose boxes every layer corrects.
 
 A query looks at a few points around its box on each scale (deformable attention). Boxes are (center x, center y, width,
-height) as shares of the image. They stay on the host in f32: few numbers, of which every digit counts.
+height) as shares of the image. They stay on the host in f32: few numbers, of which every digit counts. Where a model marks regions by
+quadrilaterals, a box is its center and how far each of four corners lies from it, with a half added to it: ten numbers.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from engine.weights.view import View
 
 ANCHOR = 0.05  # the side of the first guess of a box on the finest scale, as a share of the image
 EDGE = 1e-2  # guesses closer to the border are not valid
+BOX, QUAD = 4, 10  # numbers of a box
 LEAST = 1e-5  # shares are kept this far from 0 and 1 when they are turned back
 
 
@@ -102,16 +104,17 @@ class Queries:
     """Candidates of one image."""
 
     x: Array  # [Q, D]
-    boxes: np.ndarray  # [Q, 4] f32
+    boxes: np.ndarray  # [Q, 4], or of quadrilaterals [Q, 10], f32
 
 
 class DetrDecoder:
     """`box_heads(i)` is the head that corrects the boxes behind layer i; some models have one for all."""
 
-    def __init__(self, w: View, f: Fields, dim: int, widths: Sequence[int], labels: int) -> None:
+    def __init__(self, w: View, f: Fields, dim: int, widths: Sequence[int], labels: int, numbers: int = BOX) -> None:
+        """`numbers`: of a box."""
         if f.flag("learn_initial_query") or f.int("num_feature_levels", default=3) != len(widths):
             raise ConfigError(f"{f.where}: learned queries and scales beyond the encoder's are not supported.")
-        self.ops, self.dtype, self.dim = w.backend.ops, w.backend.dtype, dim
+        self.ops, self.dtype, self.dim, self.numbers = w.backend.ops, w.backend.dtype, dim, numbers
         self.queries = f.int("num_queries", default=300)
         eps = f.float("batch_norm_eps", default=NORM_EPS)
         self.inputs = [
@@ -121,10 +124,10 @@ class DetrDecoder:
         self.propose = w.linear(("enc_output.0", dim), inp=dim, bias=True)
         self.propose_norm = DetrNorm(w, "enc_output.1", dim, f.float("layer_norm_eps", default=1e-5))
         self.score = w.linear(("enc_score_head", labels), inp=dim, bias=True)
-        self.first_box = Head(w.sub("enc_bbox_head"), [dim, dim, dim, 4])
+        self.first_box = Head(w.sub("enc_bbox_head"), [dim, dim, dim, numbers])
         count = f.int("decoder_layers", default=6)
         self.layers = [DecoderLayer(w.sub(f"decoder.layers.{i}"), f, dim, len(widths)) for i in range(count)]
-        self.places = Head(w.sub("decoder.query_pos_head"), [4, 2 * dim, dim])
+        self.places = Head(w.sub("decoder.query_pos_head"), [numbers, 2 * dim, dim])
         w.ignore(r"^model\.denoising_class_embed\.")  # training only
 
     def memory(self, maps: Sequence[Array]) -> tuple[Array, list[tuple[int, int]]]:
@@ -136,7 +139,7 @@ class DetrDecoder:
     def proposals(self, memory: Array, sizes: Sequence[tuple[int, int]]) -> Queries:
         """The places of the image that look most like something."""
         ops = self.ops
-        anchors, valid = _anchors(sizes)
+        anchors, valid = _anchors(sizes, self.numbers)
         known = self.propose_norm(self.propose(memory * ops.array(valid[:, None].astype(np.float32), self.dtype)))
         best = ops.numpy(self.score(known)).max(-1)
         chosen = np.argsort(-best, kind="stable")[: self.queries].astype(np.int32)
@@ -154,19 +157,35 @@ class DetrDecoder:
         ops, x, boxes = self.ops, start.x, start.boxes
         for i, layer in enumerate(self.layers):
             shares = ops.array(boxes)
-            x = layer(x, self.places(ops.cast(shares, self.dtype)), memory, shares, sizes)
+            around = shares if self.numbers == BOX else ops.array(rectangles(boxes))
+            x = layer(x, self.places(ops.cast(shares, self.dtype)), memory, around, sizes)
             boxes = sigmoid(ops.numpy(box_heads(i)(x)) + inverse_sigmoid(boxes))
             yield from pieces.cut(x)
         return Queries(x, boxes)
 
 
-def _anchors(sizes: Sequence[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
+def corners_of_quads(quads: np.ndarray) -> np.ndarray:
+    """`[Q, 10] -> [Q, 4, 2]`: from the upper left one clockwise."""
+    corners: np.ndarray = quads[:, None, :2] + quads[:, 2:].reshape(-1, 4, 2) - np.float32(0.5)
+    return corners
+
+
+def rectangles(quads: np.ndarray) -> np.ndarray:
+    """`[Q, 10] -> [Q, 4]`: around the same center, as wide and high as the corners are apart."""
+    apart = quads[:, 2:].reshape(-1, 4, 2)
+    return np.concatenate([quads[:, :2], apart.max(1) - apart.min(1)], 1)
+
+
+def _anchors(sizes: Sequence[tuple[int, int]], numbers: int) -> tuple[np.ndarray, np.ndarray]:
     """A first box for every place, before the sigmoid, and which of them may be used."""
     every = []
     for level, (height, width) in enumerate(sizes):
         down, across = np.meshgrid(np.arange(height), np.arange(width), indexing="ij")
-        side = np.full(height * width, ANCHOR * 2.0**level)
-        every.append(np.stack([(across.ravel() + 0.5) / width, (down.ravel() + 0.5) / height, side, side], 1))
+        side = ANCHOR * 2.0**level
+        low, high = 0.5 - side / 2, 0.5 + side / 2
+        form = [side, side] if numbers == BOX else [low, low, high, low, high, high, low, high]
+        centers = np.stack([(across.ravel() + 0.5) / width, (down.ravel() + 0.5) / height], 1)
+        every.append(np.concatenate([centers, np.tile(form, (height * width, 1))], 1))
     shares = np.concatenate(every).astype(np.float32)
     valid = (shares.min(1) > EDGE) & (shares.max(1) < 1 - EDGE)
     with np.errstate(divide="ignore", invalid="ignore"):

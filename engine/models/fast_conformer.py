@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -21,12 +22,12 @@ EPS = 1e-5
 
 
 class _Norm:
-    def __init__(self, w: View, name: str, dim: int) -> None:
-        self.ops = w.backend.ops
+    def __init__(self, w: View, name: str, dim: int, eps: float = EPS) -> None:
+        self.ops, self.eps = w.backend.ops, eps
         self.weight, self.bias = w.tensor(f"{name}.weight", (dim,)), w.tensor(f"{name}.bias", (dim,))
 
     def __call__(self, x: Array) -> Array:
-        return self.ops.layer_norm(x, self.weight, self.bias, EPS)
+        return self.ops.layer_norm(x, self.weight, self.bias, self.eps)
 
 
 class _Subsampling:
@@ -78,16 +79,28 @@ class _FeedForward:
         return x + 0.5 * self.down(self.ops.silu(self.up(self.norm(x))))
 
 
-class _RelativeAttention:
+@dataclass(frozen=True)
+class RelativeNames:
+    """What a checkpoint calls the parts of an attention by distance: its norm, the projections of queries, keys, values, of what comes
+    out and of distances, and the two biases."""
+
+    norm: str = "norm_self_att"
+    projections: tuple[str, str, str, str, str] = ("q_proj", "k_proj", "v_proj", "o_proj", "relative_k_proj")
+    biases: tuple[str, str] = ("bias_u", "bias_v")
+    eps: float = EPS
+
+
+class RelativeAttention:
     """Attention whose scores have a second part: queries times the embedding of the distance (Transformer-XL)."""
 
-    def __init__(self, w: View, hidden: int, heads: int, bias: bool) -> None:
+    def __init__(self, w: View, hidden: int, heads: int, bias: bool, names: RelativeNames = RelativeNames()) -> None:
         self.ops, self.hidden, self.heads, self.dim = w.backend.ops, hidden, heads, hidden // heads
-        self.norm, own = _Norm(w, "norm_self_att", hidden), w.sub("self_attn")
-        self.qkv = own.linear(("q_proj", hidden), ("k_proj", hidden), ("v_proj", hidden), inp=hidden, bias=bias)
-        self.out = own.linear(("o_proj", hidden), inp=hidden, bias=bias)
-        self.distance = own.linear(("relative_k_proj", hidden), inp=hidden)
-        self.content, self.position = (own.tensor(name, (heads, self.dim)) for name in ("bias_u", "bias_v"))
+        self.norm, own = _Norm(w, names.norm, hidden, names.eps), w.sub("self_attn")
+        *qkv, out, distance = names.projections
+        self.qkv = own.linear(*((name, hidden) for name in qkv), inp=hidden, bias=bias)
+        self.out = own.linear((out, hidden), inp=hidden, bias=bias)
+        self.distance = own.linear((distance, hidden), inp=hidden)
+        self.content, self.position = (own.tensor(name, (heads, self.dim)) for name in names.biases)
 
     def __call__(self, x: Array, distances: Array) -> Array:
         ops, n, scale = self.ops, x.shape[0], self.dim**-0.5
@@ -140,7 +153,7 @@ class _Block:
     def __init__(self, w: View, f: Fields, hidden: int, heads: int) -> None:
         ffn, biased = f.int("intermediate_size"), f.flag("attention_bias", default=True)
         self.before = _FeedForward(w, 1, hidden, ffn, biased)
-        self.attention = _RelativeAttention(w, hidden, heads, biased)
+        self.attention = RelativeAttention(w, hidden, heads, biased)
         self.convolution = _ConvolutionModule(
             w, hidden, f.int("conv_kernel_size"), f.flag("convolution_bias", default=True)
         )
@@ -172,7 +185,7 @@ class FastConformer:
         """`[L, D]`, each of which has heard all others."""
         ops, budget = self.ops, YieldBudget(self.ops)
         x = embedded * self.scale
-        distances = ops.array(_sinusoids(x.shape[0], self.hidden), self.dtype)
+        distances = ops.array(sinusoids(x.shape[0], self.hidden), self.dtype)
         for block in self.blocks:
             x = block(x, distances)
             yield from budget.pause(x[None])
@@ -180,7 +193,7 @@ class FastConformer:
 
 
 @lru_cache(maxsize=8)
-def _sinusoids(n: int, dim: int) -> np.ndarray:
+def sinusoids(n: int, dim: int) -> np.ndarray:
     """Of distances from n - 1 down to 1 - n; sines and cosines alternate."""
     angles = np.arange(n - 1, -n, -1, dtype=np.float32)[:, None] / 10000.0 ** (
         np.arange(0, dim, 2, dtype=np.float32) / dim

@@ -2,7 +2,7 @@
 
 The last layers may read the keys and values of earlier ones. In the large models, layers that attend to everything make values of
 the same projection as keys. The small models give each layer a vector of every token (`PerLayerInputs`); the mixtures put experts
-beside each MLP. Pictures have an encoder (`gemma4_vision`). Sound encoders are not built.
+beside each MLP. Pictures have an encoder (`gemma4_vision`), and in E2B and E4B sound (`gemma4_audio`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from engine.errors import ConfigError
 from engine.models.config import LARGEST_HEAD, Fields, TextConfig, text_config
 from engine.models.decoder import Decoder, Mlp, nested_names
 from engine.models.gemma3 import NORMS, gemma_ropes
-from engine.models.gemma4_vision import gemma4_tower
+from engine.models.gemma4_audio import gemma4_senses
 from engine.models.vision_language import SeeingDecoder
 from engine.models.windows import layer_windows, sliding_layers
 from engine.weights.view import View
@@ -244,5 +244,6 @@ def gemma4(w: View, config: Mapping[str, Any]) -> Decoder | SeeingDecoder:
     if mutual == "all":
         raise ConfigError(f"{c.fields.where}: use_bidirectional_attention is not supported for Gemma 4.")
     decoder = Gemma4Decoder(w, c)
-    tower = gemma4_tower(w, config, c.hidden, decoder.inputs.of_pictures if decoder.inputs else None)
-    return decoder if tower is None else SeeingDecoder(decoder, tower, c.hidden, mutual == "vision")
+    behind = decoder.inputs.of_pictures if decoder.inputs else None
+    senses = gemma4_senses(w, config, c.hidden, behind, mutual == "vision")
+    return decoder if senses is None else SeeingDecoder(decoder, senses, c.hidden, mutual == "vision")

@@ -35,9 +35,8 @@ def gemma4_tower(
     """None where the checkpoint has none. `width`: of the text model's embeddings; `behind`: what lies behind each of a picture's rows."""
     place = next((one for one in PLACES if w.has(f"{one}vision_tower.patch_embedder.position_embedding_table")), None)
     if place is None or not isinstance(config.get("vision_config"), Mapping):
-        ignore_towers(w)
+        ignore_towers(w, SEEN)
         return None
-    ignore_towers(w, HEARD)
     return Gemma4Tower(w.sub(f"{place}vision_tower"), w.sub(f"{place}embed_vision"), Fields(config), width, behind)
 
 
@@ -132,23 +131,24 @@ class Gemma4Tower:
     ) -> Generator[None, None, list[np.ndarray]]:
         """Rows of each picture, `[tokens, width]` and what lies behind, in f32."""
         pieces = pieces or Pieces(self.ops)
-        ops, grids = self.ops, [picture.grid for picture in pictures]
+        ops, grids = self.ops, [picture.grid[1:] for picture in pictures for _ in range(picture.grid[0])]
         patches = np.concatenate([picture.patches for picture in pictures])
         x = yield from pieces.rows(self.embed, ops.array(patches, self.dtype), self.cost)
-        down, across = np.concatenate([block_places(rows, cols, self.pool) for _, rows, cols in grids], axis=1)
+        down, across = np.concatenate([block_places(rows, cols, self.pool) for rows, cols in grids], axis=1)
         placed = [
             ops.take(self.positions[axis], ops.array(at.astype(np.int32)), 0) for axis, at in ((0, across), (1, down))
         ]
         x = x + ops.cast(placed[0] + placed[1], self.dtype)
         angles = ops.angles(ops.array(np.stack([across, across, down]).astype(np.int32)), self.rope)
-        lens = [rows * columns for _, rows, columns in grids]
+        lens = [rows * columns for rows, columns in grids]
         for layer in self.layers:
             x = yield from layer(x, angles, lens, pieces)
         rows = yield from pieces.rows(self._projected, self._pooled(x), self.out_cost)
         made = np.ascontiguousarray(ops.numpy(rows), np.float32)
         if self._behind is not None:
             made = np.concatenate([made, np.broadcast_to(self._behind(), (len(made), len(self._behind())))], axis=1)
-        return np.split(made, np.cumsum([n // self.pool**2 for n in lens])[:-1])
+        tokens = [frames * rows * columns // self.pool**2 for frames, rows, columns in (each.grid for each in pictures)]
+        return np.split(made, np.cumsum(tokens)[:-1])
 
     def _pooled(self, x: Array) -> Array:
         ops = self.ops

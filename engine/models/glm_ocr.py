@@ -6,7 +6,7 @@ A strided convolution makes one row of each block of 2 x 2 patches, and a gated 
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,24 +30,29 @@ def glm_ocr(w: View, config: Mapping[str, Any]) -> SeeingDecoder:
     place = tower_place(w)
     if place is None:
         raise WeightsError(f"The checkpoint has no vision tower: {PLACES[0]}.patch_embed.proj.weight is missing.")
-    c, (body, head) = text_config(config), nested_names(w)
+    c = text_config(config)
+    decoder = glm_decoder(w, c, Traits(), text_rope(c))
+    return SeeingDecoder(decoder, GlmTower(w.sub(place), Fields(config).sub("vision_config"), c.hidden), c.hidden)
+
+
+def glm_decoder(w: View, c: TextConfig, traits: Traits, rope: Rope) -> Decoder:
+    """GLM 4's, with positions on three axes."""
+    body, head = nested_names(w)
     ignore_prediction_layers(w, c, body)
-    decoder = Decoder(
+    return Decoder(
         w,
         c,
-        _rope(c),
-        mixer=lambda v, i: Attention(v.sub("self_attn"), c, i, Traits()),
+        _on_axes(c, rope),
+        mixer=lambda v, i: Attention(v.sub("self_attn"), c, i, traits),
         mlp=lambda v, i: Mlp(v.sub("mlp"), c.hidden, c.ffn, fused=True),
         body=body,
         head=head,
         norms=NORMS,
     )
-    return SeeingDecoder(decoder, GlmTower(w.sub(place), Fields(config).sub("vision_config"), c.hidden), c.hidden)
 
 
-def _rope(c: TextConfig) -> Rope:
+def _on_axes(c: TextConfig, rope: Rope) -> Rope:
     """Neighbouring dimensions turn together."""
-    rope = text_rope(c)
     if rope.section is None and 2 * sum(SECTION) != rope.dims:
         raise ConfigError(
             f"{c.fields.where}: rope lacks `mrope_section`, and heads of {rope.dims} are not the usual ones."
@@ -55,13 +60,28 @@ def _rope(c: TextConfig) -> Rope:
     return replace(rope, section=rope.section or SECTION, pairs=True)
 
 
+@dataclass(frozen=True)
+class GlmTowerSizes:
+    hidden: int
+    heads: int
+    depth: int
+    ffn: int  # of a block
+    wide: int  # of the merger's gates
+    bias: (
+        bool  # whether all projections of a block have one; else, where `qkv_bias` says so, those of attention's inputs
+    )
+    qkv_bias: bool
+    normed: bool  # queries and keys
+
+
 class GlmVisionBlock:
-    def __init__(self, w: View, hidden: int, heads: int, ffn: int, bias: bool, eps: float) -> None:
+    def __init__(self, w: View, c: GlmTowerSizes, eps: float) -> None:
+        hidden, heads, ffn, bias = c.hidden, c.heads, c.ffn, c.bias
         self.ops, self.hidden, self.heads, self.dim, self.eps = w.backend.ops, hidden, heads, hidden // heads, eps
         self.norm1, self.norm2 = w.norm("norm1", hidden), w.norm("norm2", hidden)
         attention, mlp = w.sub("attn"), w.sub("mlp")
-        self.q_norm, self.k_norm = attention.norm("q_norm", self.dim), attention.norm("k_norm", self.dim)
-        self.qkv = attention.linear(("qkv", 3 * hidden), inp=hidden, bias=bias)
+        self.q_norm, self.k_norm = (attention.norm(f"{name}_norm", self.dim) if c.normed else None for name in "qk")
+        self.qkv = attention.linear(("qkv", 3 * hidden), inp=hidden, bias=bias or c.qkv_bias)
         self.out = attention.linear(("proj", hidden), inp=hidden, bias=bias)
         self.gate_up = mlp.linear(("gate_proj", ffn), ("up_proj", ffn), inp=hidden, bias=bias)
         self.down = mlp.linear(("down_proj", hidden), inp=ffn, bias=bias)
@@ -88,8 +108,9 @@ class GlmTower:
         """`width`: of the text model's embeddings."""
         self.ops, self.dtype = w.backend.ops, w.backend.dtype
         self.eps = f.float("rms_norm_eps", default=1e-5, above=0)
-        self.hidden, heads = f.int("hidden_size", default=1024), f.int("num_heads", default=16)
-        hidden, self.merge = self.hidden, f.int("spatial_merge_size", default=2, most=1 << 5)
+        c = self.sizes(f, width)
+        hidden, heads, wide, self.merge = c.hidden, c.heads, c.wide, f.int("spatial_merge_size", default=2, most=1 << 5)
+        self.hidden = hidden
         _check(f, width, hidden, heads)
         patch, temporal = f.int("patch_size", default=14), f.int("temporal_patch_size", default=2)
         channels = f.int("in_channels", default=3)
@@ -99,16 +120,12 @@ class GlmTower:
         shape = (hidden, *(last if self.channels_last else self.patch_shape))
         self.embed = w.flattened("patch_embed.proj", shape, bias=True)
         self.cost = float(hidden * channels * temporal * patch**2)
-        ffn, bias = f.int("intermediate_size", default=4096), f.flag("attention_bias", True)
-        self.blocks = [
-            GlmVisionBlock(w.sub(f"blocks.{i}"), hidden, heads, ffn, bias, self.eps)
-            for i in range(f.int("depth", default=24, most=1 << 10))
-        ]
+        self.blocks = [GlmVisionBlock(w.sub(f"blocks.{i}"), c, self.eps) for i in range(c.depth)]
         self.norm = w.norm("post_layernorm", hidden)
         block, by_row = (width, hidden, self.merge, self.merge), (width, self.merge, self.merge, hidden)
         self.rows_first = w.shape("downsample.weight") == by_row != block
         self.downsample = w.flattened("downsample", by_row if self.rows_first else block, bias=True)
-        merger, wide = w.sub("merger"), width * channels
+        merger = w.sub("merger")
         self.project = merger.linear(("proj", width), inp=width)
         self.merger_norm = QwenVisionNorm(merger, "post_projection_norm", width, MERGER_EPS)
         self.gate_up = merger.linear(("gate_proj", wide), ("up_proj", wide), inp=width)
@@ -125,6 +142,7 @@ class GlmTower:
         ops, grids = self.ops, [picture.grid for picture in pictures]
         patches = patches_of(pictures, self.patch_shape, self.channels_last)
         x = yield from pieces.rows(self.embed, ops.array(patches, self.dtype), self.cost)
+        x = self.begun(x, grids)
         angles = block_angles(ops, self.rope, grids, self.merge)
         lens = [h * w for t, h, w in grids for _ in range(t)]
         for block in self.blocks:
@@ -135,6 +153,23 @@ class GlmTower:
         made = yield from pieces.rows(self._merged, blocks.reshape(-1, self.hidden * self.merge**2), self.out_cost)
         ends = np.cumsum([t * h * w // self.merge**2 for t, h, w in grids])[:-1]
         return np.split(np.ascontiguousarray(ops.numpy(made), np.float32), ends)
+
+    def sizes(self, f: Fields, width: int) -> GlmTowerSizes:
+        bias = f.flag("attention_bias", True)
+        return GlmTowerSizes(
+            hidden=f.int("hidden_size", default=1024),
+            heads=f.int("num_heads", default=16),
+            depth=f.int("depth", default=24, most=1 << 10),
+            ffn=f.int("intermediate_size", default=4096),
+            wide=width * f.int("in_channels", default=3),
+            bias=bias,
+            qkv_bias=bias,
+            normed=True,
+        )
+
+    def begun(self, x: Array, grids: Sequence[tuple[int, int, int]]) -> Array:
+        """What the first block gets of embedded patches."""
+        return x
 
     def _merged(self, blocks: Array) -> Array:
         x = self.ops.gelu(self.merger_norm(self.project(self.downsample(blocks))))

@@ -1,7 +1,8 @@
 """PP-DocLayout: the regions of a page, their classes, and the order they are read in.
 
 Version 2 asks a model of its own for the order. Version 3 scores it in the detector, and takes its first boxes from
-masks. Both look at the page as a square of 800 pixels, whatever its shape.
+masks. Version 4 marks regions by quadrilaterals, and also scores which region directly follows which. All look at the page as a
+square of 800 pixels, whatever its shape.
 """
 
 from __future__ import annotations
@@ -17,16 +18,26 @@ from backends.base import Array
 from engine.errors import BadRequest, ConfigError, UnsupportedArchitecture
 from engine.models.config import Fields
 from engine.models.convolution import conv_norm
-from engine.models.detr_decoder import DetrDecoder, Head, Queries, sigmoid
+from engine.models.detr_decoder import (
+    BOX,
+    QUAD,
+    DetrDecoder,
+    Head,
+    Queries,
+    corners_of_quads,
+    sigmoid,
+)
 from engine.models.detr_encoder import DetrNorm, HybridEncoder
 from engine.models.encoder import Pieces
 from engine.models.hgnet import HgNet
 from engine.models.layout_masks import MaskFeatures, boxes_of_masks
 from engine.models.reading_order import SCALE, OrderModel, Pairs, ranks
+from engine.models.successors import Successors
 from engine.vision.processor import bicubic
 from engine.weights.view import View
 
 THRESHOLD = 0.3  # where a config names none
+THRESHOLD_V4 = 0.5
 
 
 @dataclass(frozen=True)
@@ -43,20 +54,22 @@ class Candidates:
 
     logits: np.ndarray  # [Q, classes]
     boxes: np.ndarray  # [Q, 4], centers and sizes as shares of the page
-    ranks: np.ndarray  # [Q]
+    ranks: Callable[[np.ndarray], np.ndarray]  # of those that are there, whose numbers it is given
 
 
 class PpDocLayout:
-    """What both versions share: a backbone, an encoder of three scales, a decoder."""
+    """What all versions share: a backbone, an encoder of three scales, a decoder."""
 
     side = 800  # pixels of the square
+    numbers = BOX  # of a box in the decoder
+    rounded = True  # the square has bytes
 
     def __init__(self, w: View, config: Mapping[str, Any]) -> None:
         f, model = Fields(config), w.sub("model")
         self.ops, self.dtype = w.backend.ops, w.backend.dtype
         self.labels = _labels(f)
         self.thresholds = np.full(len(self.labels), THRESHOLD, np.float32)
-        dim, wide = f.int("d_model", default=256), f.int("encoder_hidden_dim", default=256)
+        dim, wide = f.int("d_model", "hidden_size", default=256), f.int("encoder_hidden_dim", default=256)
         self.backbone = HgNet(model.sub("backbone.model"), f.sub("backbone_config"))
         inputs = self.backbone.channels[1:]
         self.inputs = [
@@ -64,7 +77,7 @@ class PpDocLayout:
             for i, width in enumerate(inputs)
         ]
         self.encoder = HybridEncoder(model.sub("encoder"), f, wide, len(inputs))
-        self.decoder = DetrDecoder(model, f, dim, [wide] * len(inputs), len(self.labels))
+        self.decoder = DetrDecoder(model, f, dim, [wide] * len(inputs), len(self.labels), self.numbers)
         w.ignore(r"\.num_batches_tracked$")
 
     def detect(self, image: np.ndarray, threshold: float | None = None) -> list[Region]:
@@ -83,7 +96,7 @@ class PpDocLayout:
         if pixels.ndim != 3 or pixels.shape[2] != 3 or pixels.dtype != np.uint8 or not pixels.size:
             raise BadRequest("A page must be an RGB image: [H, W, 3] of uint8.", "image")
         height, width = pixels.shape[:2]
-        candidates = yield from self.candidates(bicubic(pixels, self.side, self.side))
+        candidates = yield from self.candidates(bicubic(pixels, self.side, self.side, self.rounded))
         limits = self.thresholds if threshold is None else np.full_like(self.thresholds, threshold)
         return self._decided(candidates, limits, height, width)
 
@@ -119,7 +132,7 @@ class PpDocLayout:
         corners = corners_of(found.boxes) * np.array([width, height] * 2, np.float32)
         corners = corners.clip(0, np.array([width, height] * 2, np.float32))
         kept = np.flatnonzero(score >= limits[best])
-        kept = kept[np.argsort(found.ranks[kept], kind="stable")]
+        kept = kept[np.argsort(found.ranks(kept), kind="stable")]
         return [
             Region(tuple(corners[i].tolist()), self.labels[best[i]], float(score[i]), order)
             for order, i in enumerate(kept)
@@ -149,7 +162,7 @@ class PpDocLayoutV2(PpDocLayout):
         logits, boxes, kinds, there = logits[behind], final.boxes[behind], kinds[behind], there[behind]
         page = np.where(there[:, None], (corners_of(boxes) * np.float32(SCALE)).clip(0, SCALE), 0)
         scores = self.order(page, self.class_order[np.where(there, kinds, 0)], int(there.sum()))
-        return Candidates(logits, boxes, ranks(scores))
+        return Candidates(logits, boxes, ranks(scores).__getitem__)
 
 
 class PpDocLayoutV3(PpDocLayout):
@@ -181,10 +194,39 @@ class PpDocLayoutV3(PpDocLayout):
     def judged(self, final: Queries) -> Candidates:
         known = self.norm(final.x)
         logits = self.ops.numpy(self.decoder.score(known))
-        return Candidates(logits, final.boxes, ranks(self.pairs(self.order(known))))
+        return Candidates(logits, final.boxes, ranks(self.pairs(self.order(known))).__getitem__)
 
 
-VERSIONS = {"pp_doclayout_v2": PpDocLayoutV2, "pp_doclayout_v3": PpDocLayoutV3}
+class PpDocLayoutV4(PpDocLayout):
+    numbers, rounded = QUAD, False
+
+    def __init__(self, w: View, config: Mapping[str, Any]) -> None:
+        super().__init__(w, config)
+        f, dim, decoder = Fields(config), self.decoder.dim, w.sub("model.decoder")
+        if f.int("num_coords", default=QUAD) != QUAD:
+            raise ConfigError(f"{f.where}: num_coords must be {QUAD}: the corners of a quadrilateral.")
+        self.thresholds = np.full(len(self.labels), THRESHOLD_V4, np.float32)
+        layers = range(len(self.decoder.layers))
+        self.boxes = [Head(decoder.sub(f"bbox_embed.{i}"), [dim, dim, dim, QUAD]) for i in layers]
+        self.score = decoder.linear((f"class_embed.{layers[-1]}", len(self.labels)), inp=dim, bias=True)
+        self.successors = Successors(w.sub("model"), f, dim, layers[-1])
+        w.ignore(r"^model\.decoder\.class_embed\.")  # of the other layers: they served training
+
+    def box_head(self, layer: int) -> Callable[[Array], Array]:
+        return self.boxes[layer]
+
+    def judged(self, final: Queries) -> Candidates:
+        corners = corners_of_quads(final.boxes)
+        low, high = corners.min(1), corners.max(1)
+        boxes = np.concatenate([(low + high) * np.float32(0.5), high - low], 1)
+        return Candidates(self.ops.numpy(self.score(final.x)), boxes, self.successors(final.x))
+
+
+VERSIONS: dict[str, Callable[[View, Mapping[str, Any]], PpDocLayout]] = {
+    "pp_doclayout_v2": PpDocLayoutV2,
+    "pp_doclayout_v3": PpDocLayoutV3,
+    "pp_doclayout_v4": PpDocLayoutV4,
+}
 
 
 def pp_doclayout(w: View, config: Mapping[str, Any]) -> PpDocLayout:

@@ -43,6 +43,7 @@ class _Makers(Mapping[str, _M]):
 
 
 _ARCHITECTURES = {
+    "chatterbox": "chatterbox_t3.chatterbox",
     "cohere2": "cohere2.cohere2",
     "deepseek_ocr2": "deepseek_ocr2.deepseek_ocr2",
     "deepseek_v2": "deepseek.deepseek_v2",
@@ -61,6 +62,8 @@ _ARCHITECTURES = {
     "glm4": "glm4.glm4",
     "glm4_moe": "glm4.glm4_moe",
     "glm4_moe_lite": "deepseek.deepseek_v3",
+    "glm46v": "glm4v.glm4v",
+    "glm4v": "glm4v.glm4v",
     "glm_ocr": "glm_ocr.glm_ocr",
     "gpt_oss": "gpt_oss.gpt_oss",
     "granite": "granite.granite",
@@ -92,6 +95,7 @@ _ARCHITECTURES = {
     "olmo3": "olmo3.olmo3",
     "paddleocr_vl": "paddleocr_vl.paddleocr_vl",
     "phi3": "phi3.phi3",
+    "pocket_tts": "pocket_tts.pocket_tts",
     "qwen2": "qwen2.qwen2",
     "qwen2_5_vl": "qwen2_5_vl.qwen2_5_vl",
     "qwen3": "qwen3.qwen3",
@@ -109,6 +113,7 @@ _ARCHITECTURES = {
     "bitnet": "bitnet.bitnet",
     "smollm3": "llama.smollm3",
     "smolvlm": "idefics3.idefics3",
+    "unlimited_ocr": "unlimited_ocr.unlimited_ocr",
     "whisper": "whisper.whisper",
 }
 
@@ -118,13 +123,18 @@ ARCHITECTURES: Mapping[str, Maker] = _Makers(_ARCHITECTURES)
 _PARTS = {
     "bicodec": "bicodec.bicodec_decoder",
     "bicodec#encoder": "bicodec.bicodec_encoder",
+    "chatterbox#decoder": "s3gen.s3gen",
+    "chatterbox#encoder": "chatterbox_encoder.chatterbox_encoder",
     "kokoro": "kokoro.kokoro",
     "nemotron3_diarization": "nemotron_diarization.nemotron_diarization",
     "parakeet_ctc": "parakeet.parakeet_ctc",
     "parakeet_rnnt": "parakeet.parakeet_rnnt",
     "parakeet_tdt": "parakeet.parakeet_tdt",
+    "pocket_tts_audio_tokenizer": "pocket_codec.pocket_decoder",
+    "pocket_tts_audio_tokenizer#encoder": "pocket_codec.pocket_encoder",
     "pp_doclayout_v2": "pp_doclayout.pp_doclayout",
     "pp_doclayout_v3": "pp_doclayout.pp_doclayout",
+    "pp_doclayout_v4": "pp_doclayout.pp_doclayout",
     "pp_ocrv6_medium_det": "pp_ocr.pp_ocr_detector",
     "pp_ocrv6_small_rec": "pp_ocr.pp_ocr_recognizer",
     "qwen3_forced_aligner": "qwen3_aligner.qwen3_forced_aligner",
@@ -144,7 +154,7 @@ RECOGNIZERS = frozenset({"parakeet_ctc", "parakeet_rnnt", "parakeet_tdt"})
 # Those that have a tokenizer, and are quantized like models that write.
 WITH_TOKENIZER = RECOGNIZERS | {"qwen3_forced_aligner"}
 # Parts that hear differences which a half-precision float has not: computed in f32 whatever else is chosen.
-EXACT_PARTS = frozenset(PARTS) - WITH_TOKENIZER - {"pp_doclayout_v2", "pp_doclayout_v3"}
+EXACT_PARTS = frozenset(PARTS) - WITH_TOKENIZER - {"pp_doclayout_v2", "pp_doclayout_v3", "pp_doclayout_v4"}
 
 # Models that read texts whole and write none: embedding models, and cross-encoders, which rank.
 _ENCODERS = {

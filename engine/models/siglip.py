@@ -75,6 +75,8 @@ class SiglipLayer:
             SiglipNorm(w, "layer_norm2", c.hidden, c.eps),
         )
         each = [(name, c.hidden) for name in ("q_proj", "k_proj", "v_proj")]
+        if attention.has("qkv_proj.weight"):  # as DeepSeek's CLIP has them
+            each = [("qkv_proj", 3 * c.hidden)]
         self.qkv = attention.linear(*each, inp=c.hidden, bias=True)
         self.out = attention.linear(("out_proj", c.hidden), inp=c.hidden, bias=True)
         self.up = mlp.linear(("fc1", c.ffn), inp=c.hidden, bias=True)

@@ -53,7 +53,10 @@ class Transposed:
 
 
 def plain_weight(w: View, shape: tuple[int, int, int]) -> Array:
-    """`g * v / |v|` over each first index, under either of the names that torch has given the two."""
+    """`g * v / |v|` over each first index, under either of the names that torch has given the two, or as a converter has
+    made it of them."""
+    if w.has("weight"):
+        return w.tensor("weight", shape, "f32")
     old = w.has("weight_g")
     g_name, v_name = (
         ("weight_g", "weight_v") if old else ("parametrizations.weight.original0", "parametrizations.weight.original1")

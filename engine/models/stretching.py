@@ -1,4 +1,6 @@
-"""Learned positions of a square grid, scaled to another grid as torch's `interpolate` does with `antialias`: in f32, on the host."""
+"""Learned positions of a square grid, scaled to another grid: as torch's `interpolate` does with `antialias`, or as its `grid_sample` takes
+them, without. In f32, on the host.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,8 @@ from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
+
+from engine.vision.processor import taps
 
 CUBIC = -0.5  # the sharpness that torch's antialiased bicubic filter has
 Filter = Literal["bilinear", "bicubic"]
@@ -18,6 +22,13 @@ def stretched(table: np.ndarray, rows: int, columns: int, kind: Filter) -> np.nd
     down, across = shares(table.shape[0], rows, kind), shares(table.shape[1], columns, kind)
     scaled: np.ndarray = np.einsum("rs,scd->rcd", down, np.einsum("ct,std->scd", across, table))
     return scaled
+
+
+def sampled(table: np.ndarray, rows: int, columns: int) -> np.ndarray:
+    """`[H, W, D]` at the middles of `[rows, columns]` places: of four by four learned ones around each, those at the border again."""
+    down, across = taps(table.shape[0], rows), taps(table.shape[1], columns)
+    lines = sum(table[:, at] * share[None, :, None] for at, share in zip(*across))
+    return np.asarray(sum(lines[at] * share[:, None, None] for at, share in zip(*down)))  # type: ignore[index]
 
 
 def shares(source: int, size: int, kind: Filter) -> np.ndarray:

@@ -131,7 +131,7 @@ class FirstKVCache:
     def advance(self, segments: Sequence[Segment]) -> None:
         """The segments' tokens are being written, as the first rank's own cache does it."""
         for segment in segments:
-            for _ in window_shifts(self.specs, segment.slot, len(segment)):
+            for _ in window_shifts(self.specs, segment.slot, len(segment), segment.prompt):
                 continue  # each is applied when it is taken
             segment.slot.length += len(segment)
 

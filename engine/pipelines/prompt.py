@@ -14,7 +14,7 @@ from engine.loading import LoadedModel
 from engine.media.image import decode_image
 from engine.text.tokenizer import TooManyTokens
 from engine.types import Picture, Request, SamplingParams
-from engine.vision.processor import ImageLike, VisionProcessor
+from engine.vision.processor import ImageLike, VisionProcessor, hearing
 
 
 @dataclass(frozen=True)
@@ -234,19 +234,21 @@ def _plain(vocabulary: _Vocabulary, text: str, most: int | None = None) -> list[
     return vocabulary.encode(text, add_special=False, parse_special=False, most=most)
 
 
-# -- vision requests: the images and videos of a conversation, prepared for the model
+# -- vision requests: the images, videos and sounds of a conversation, prepared for the model
 #
 # The content of a message may be a list of parts. `{"type": "image", "image": ...}` has an image: a Pillow image, an array of
 # bytes `[H, W, 3]`, the bytes of a file, a path, or a prepared `Picture`. `{"type": "video", "video": [...]}` has frames of
-# these kinds, and optionally their times in `seconds`. Prepared messages keep bare parts, which chat templates turn into
-# placeholders.
+# these kinds, and optionally their times in `seconds`. `{"type": "audio", "audio": ...}` has a sound: the bytes of a file, a path, or
+# mono samples at 16 kHz. Prepared messages keep bare parts, which chat templates turn into placeholders.
 
 Message: TypeAlias = Mapping[str, Any]
+_LONGEST_SOUND = 600.0  # seconds that are decoded: a model says itself how many it hears
+_BARE: Mapping[str, Message] = {kind: {"type": kind} for kind in ("image", "audio")}
 
 
 @dataclass(frozen=True)
 class VisionRequest:
-    """A conversation with its images prepared."""
+    """A conversation with its images, videos and sounds prepared."""
 
     messages: Sequence[Message]
     pictures: tuple[Picture, ...] = ()
@@ -254,9 +256,12 @@ class VisionRequest:
 
 
 def vision_request(model: LoadedModel, messages: Sequence[Message]) -> VisionRequest:
-    """Raises BadRequest for images when the model has no vision, and for an unreadable image."""
-    if not any(_is_visual(part) for message in messages for part in _parts(message)):
+    """Raises BadRequest for images when the model has no vision, for sounds when it has no ears, and for what is unreadable."""
+    kinds = {part["type"] for message in messages for part in _parts(message) if _is_visual(part)}
+    if not kinds:
         return VisionRequest(messages)
+    if "audio" in kinds and hearing(model.vision) is None:
+        raise BadRequest(ErrorText("{model} does not hear sound.", model=model.name), "audio")
     if model.vision is None:
         raise BadRequest(ErrorText("{model} reads text only and does not see images.", model=model.name), "images")
     if model.vision.line_strips is not None:
@@ -275,7 +280,7 @@ def vision_request(model: LoadedModel, messages: Sequence[Message]) -> VisionReq
         for part in _parts(message):
             if _is_visual(part):
                 pictures.append(_picture(model.vision, part, notes))
-                part = {"type": part["type"]}
+                part = _BARE.get(part["type"]) or getattr(model.vision, "video_part", {"type": "video"})
             parts.append(part)
         bare.append({**message, "content": parts} if parts else message)
     return VisionRequest(bare, tuple(pictures), tuple(dict.fromkeys(notes)))
@@ -287,13 +292,17 @@ def _parts(message: Message) -> Sequence[Any]:
 
 
 def _is_visual(part: Any) -> bool:
-    return isinstance(part, Mapping) and part.get("type") in ("image", "video")
+    return isinstance(part, Mapping) and part.get("type") in ("image", "video", "audio")
 
 
 def _picture(vision: VisionProcessor, part: Message, notes: list[str]) -> Picture:
     given = part.get(part["type"])
     if isinstance(given, Picture):
         return given
+    if part["type"] == "audio":
+        ears = hearing(vision)
+        assert ears is not None
+        return ears.sound(open_sound(given))
     if part["type"] == "video":
         if not isinstance(given, Sequence) or isinstance(given, str | bytes):
             raise BadRequest("A video must be a list of frames.", "images")
@@ -322,3 +331,16 @@ def open_image(given: Any) -> ImageLike:
         f"An image must be a Pillow image, an array, the bytes of a file or a path, not {type(given).__name__}.",
         "images",
     )
+
+
+def open_sound(given: Any) -> np.ndarray:
+    """The samples of a part, in any of its forms."""
+    from engine.media.sound import SAMPLE_RATE, read_sound  # a window that is idle does without libsndfile
+
+    if isinstance(given, np.ndarray):
+        return given
+    if isinstance(given, bytes | Path):
+        return read_sound(
+            given.expanduser() if isinstance(given, Path) else given, SAMPLE_RATE, most=_LONGEST_SOUND
+        ).samples
+    raise BadRequest(f"A sound must be an array, the bytes of a file or a path, not {type(given).__name__}.", "audio")

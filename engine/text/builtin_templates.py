@@ -204,16 +204,18 @@ HUNYUAN_EXTRA = _hunyuan("", "<|extra_0|>", "", "<|extra_4|>")
 
 
 # Prompts of DeepSeek-OCR are the places of pictures and words, without roles
-DEEPSEEK_OCR = """\
+_PLACES_AND_WORDS = """\
 {%- for message in messages %}
     {%- if message.content is string %}
         {{- message.content }}
     {%- else %}
         {%- for part in message.content %}
-            {{- '<image>\n' if part.type == 'image' else part.text }}
+            {{- '<image>%s' if part.type == 'image' else part.text }}
         {%- endfor %}
     {%- endif %}
 {%- endfor %}"""
+DEEPSEEK_OCR = _PLACES_AND_WORDS.replace("%s", "\\n")
+UNLIMITED_OCR = _PLACES_AND_WORDS.replace("%s", "")
 
 
 def builtin_template(model_type: str, id_of: Callable[[str], int | None]) -> str | None:
@@ -224,6 +226,8 @@ def builtin_template(model_type: str, id_of: Callable[[str], int | None]) -> str
 
     if model_type == "deepseek_ocr2":
         return DEEPSEEK_OCR
+    if model_type == "unlimited_ocr":
+        return UNLIMITED_OCR
     if has("<｜hy_User｜>"):
         return HUNYUAN
     if model_type.startswith("hunyuan") and has("<|extra_0|>"):

@@ -15,6 +15,7 @@ from typing import Any
 
 from tokenizers import AddedToken
 from tokenizers import Tokenizer as Backend
+from tokenizers.decoders import Fuse
 
 from engine.errors import TokenizerError
 from engine.text.byte_bpe import byte_level_bpe
@@ -94,6 +95,8 @@ class Tokenizer:
         else:
             raise TokenizerError(f"There is no tokenizer in {folder}. Looked for {' and for '.join(_FILES)}.")
         _add_missing(backend, _read_json(folder / "added_tokens.json"), settings, folder)
+        if backend.decoder is None and (config or {}).get("model_type") == "chatterbox":  # it only reads text
+            backend.decoder = Fuse()
         return cls(backend, settings, config, generation_config)
 
     def encode(

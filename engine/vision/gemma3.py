@@ -17,6 +17,7 @@ from engine.media.inputs import Picture
 from engine.models.config import Fields
 from engine.models.gemma3_vision import image_token_side
 from engine.models.siglip import siglip_config
+from engine.vision.base import PictureProcessor
 from engine.vision.processor import (
     ImageLike,
     channel_values,
@@ -31,9 +32,7 @@ from engine.vision.processor import (
 START, END = "<start_of_image>", "<end_of_image>"
 
 
-class Gemma3VisionProcessor:
-    line_strips = None
-
+class Gemma3VisionProcessor(PictureProcessor):
     def __init__(self, config: Fields, image: Fields) -> None:
         c = siglip_config(config.sub("vision_config"))
         self.patch, self.side = c.patch, c.side * c.patch
@@ -76,9 +75,6 @@ class Gemma3VisionProcessor:
         corners = itertools.product(range(0, high * down, high), range(0, wide * across, wide))
         return [(left, top, min(left + wide, width), min(top + high, height)) for top, left in corners]
 
-    def video(self, frames: Sequence[ImageLike], *, seconds: Sequence[float] | None = None) -> Picture:
-        raise BadRequest("This model reads images, not videos. Send single frames.", "images")
-
     def written(self, text: str, pictures: Sequence[Picture]) -> str:
         one = f"\n\n{START}{END}\n\n"
         before, *behind = text.split(START)
@@ -107,6 +103,3 @@ class Gemma3VisionProcessor:
             out += [self.image_id] * self.tokens
             before = at + 1
         return [*out, *ids[before:]], np.asarray(positions, np.int64)
-
-    def rope(self, ids: Sequence[int], pictures: Sequence[Picture]) -> None:
-        return None

@@ -1,13 +1,15 @@
 """The vision processor of Idefics 3 and SmolVLM: a picture is scaled to whole tiles, cut into them, and comes once more as one tile.
 
-In the prompt each tile has a tag with its row and column before its tokens; a line of text ends each row.
+In the prompt each tile has a tag with its row and column before its tokens; a line of text ends each row. A video is one tile a frame,
+each behind its time.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 import numpy as np
 
@@ -28,9 +30,12 @@ from engine.vision.processor import (
     rgb,
     size_of,
 )
+from engine.vision.timed_frames import TimedFrames, clock, frames_of, one_by_one, with_videos
 
 LARGEST_SIDE = 4096  # pixels, whatever the settings say
 AROUND, WHOLE = "<fake_token_around_image>", "<global-img>"
+IMAGE, VIDEO = "<image>", "<video>"
+FRAMES_A_SECOND = 1  # of a video without frame times, as in training
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,11 +48,17 @@ class TiledPicture(Picture):
 
 class Idefics3VisionProcessor:
     line_strips = None
+    video_part: Mapping[str, str] = {"type": "text", "text": VIDEO}  # published templates know no videos
 
-    def __init__(self, config: Fields, image: Fields, encode: Callable[[str], Sequence[int]]) -> None:
+    def __init__(
+        self, config: Fields, image: Fields, encode: Callable[[str], Sequence[int]], video: Fields | None = None
+    ) -> None:
         self.longest = _edge(image, "size", 4 * 364)
         self.tile = _edge(image, "max_image_size", 364)
         self.splits = image.flag("do_image_splitting", True)
+        self.longest_of_frames = (
+            self._frame_edge(image, video or Fields({})) if config.values.get("model_type") == "smolvlm" else 0
+        )
         self.resample = resampling(image, 1)
         self.patch, self.side, self.scale = (
             idefics3_vision(config).patch,
@@ -62,13 +73,13 @@ class Idefics3VisionProcessor:
 
     def note(self, image: ImageLike) -> str | None:
         height, width = size_of(image)
-        seen = self._scaled(height, width) if self.splits else (self.tile, self.tile)
+        seen = self._scaled(height, width, self.longest) if self.splits else (self.tile, self.tile)
         return resolution_note(height, width, *seen, self.max_pixels)
 
     def prepare(self, image: ImageLike, *, task: str | None = None) -> TiledPicture:
         shown = rgb(image)
         check_shape(shown.height, shown.width)
-        height, width = self._scaled(shown.height, shown.width)
+        height, width = self._scaled(shown.height, shown.width, self.longest)
         shown = shown.resize((width, height), self.resample)
         rows = columns = 0
         tiles: list[np.ndarray] = []
@@ -80,30 +91,52 @@ class Idefics3VisionProcessor:
                 pixels = np.asarray(shown).reshape(rows, self.tile, columns, self.tile, 3)
                 tiles = list(pixels.transpose(0, 2, 1, 3, 4).reshape(-1, self.tile, self.tile, 3))
         tiles.append(np.asarray(shown.resize((self.tile, self.tile), self.resample)))
-        pixels, inner = np.stack(tiles), self.side * self.patch
-        order = block_order(self.side, self.scale)
-        cut = [
-            raster_patches(tile[:inner, :inner], self.patch)[order] for tile in normalized(pixels, self.mean, self.std)
-        ]
+        pixels = np.stack(tiles)
         grid = (len(tiles), self.side, self.side)
-        tokens = len(tiles) * (self.side // self.scale) ** 2
-        return TiledPicture(np.concatenate(cut), grid, tokens, content_key(pixels, rows), rows, columns)
+        return TiledPicture(
+            self._patches(pixels), grid, len(tiles) * self._tile_tokens, content_key(pixels, rows), rows, columns
+        )
 
-    def video(self, frames: Sequence[ImageLike], *, seconds: Sequence[float] | None = None) -> Picture:
-        raise BadRequest("This model reads images, not videos. Send single frames.", "images")
+    def video(self, frames: Sequence[ImageLike], *, seconds: Sequence[float] | None = None) -> TimedFrames:
+        if not self.longest_of_frames:
+            raise BadRequest("This model reads images, not videos. Send single frames.", "images")
+        shown, times = frames_of(frames, seconds, FRAMES_A_SECOND)
+        check_shape(shown[0].height, shown[0].width)
+        height, width = self._scaled(shown[0].height, shown[0].width, self.longest_of_frames)
+        scaled = [frame.resize((width, height), self.resample) for frame in shown]
+        pixels = np.stack([np.asarray(frame.resize((self.tile, self.tile), self.resample)) for frame in scaled])
+        tokens, key = len(pixels) * self._tile_tokens, content_key(pixels, "frames", *times)
+        return TimedFrames(self._patches(pixels), (len(pixels), self.side, self.side), tokens, key, tuple(times))
 
     def written(self, text: str, pictures: Sequence[Picture]) -> str:
-        return text
+        return with_videos(text, VIDEO, pictures, _spelled_video)
 
     def expand(self, ids: Sequence[int], pictures: Sequence[Picture]) -> tuple[list[int], np.ndarray]:
-        return expand_placeholders(ids, pictures, self.placeholder_ids, self._spelled)
+        return expand_placeholders(ids, one_by_one(pictures), self.placeholder_ids, self._spelled)
 
     def rope(self, ids: Sequence[int], pictures: Sequence[Picture]) -> None:
         return None
 
-    def _scaled(self, height: int, width: int) -> tuple[int, int]:
+    @property
+    def _tile_tokens(self) -> int:
+        return (self.side // self.scale) ** 2
+
+    def _patches(self, tiles: np.ndarray) -> np.ndarray:
+        inner, order = self.side * self.patch, block_order(self.side, self.scale)
+        return np.concatenate(
+            [raster_patches(tile[:inner, :inner], self.patch)[order] for tile in normalized(tiles, self.mean, self.std)]
+        )
+
+    def _frame_edge(self, image: Fields, video: Fields) -> int:
+        """To how many pixels the longer side of a frame is scaled, before it becomes a tile."""
+        given = next((one for one in (video, image) if one.find("video_sampling", default=None) is not None), None)
+        if given is not None:
+            return _edge(given.sub("video_sampling"), "video_size", self.tile)
+        return _edge(video, "size", self.tile)
+
+    def _scaled(self, height: int, width: int, longest: int) -> tuple[int, int]:
         """The longer side is `longest`, the other one even, unless that is too large."""
-        shape, edge = width / height, self.longest
+        shape, edge = width / height, longest
         if width >= height:
             width, height = edge, int(edge / shape)
             height += height % 2
@@ -129,17 +162,25 @@ class Idefics3VisionProcessor:
         return height, width
 
     def _spelled(self, picture: Picture) -> list[int]:
-        assert isinstance(picture, TiledPicture)
+        rows, columns = (picture.rows, picture.columns) if isinstance(picture, TiledPicture) else (0, 0)
         tile = [self.image_id] * (picture.tokens // picture.grid[0])
         out: list[int] = []
         line = ""  # text that is cut into tokens together
-        for row in range(picture.rows):
-            for column in range(picture.columns):
+        for row in range(rows):
+            for column in range(columns):
                 out += [*self._encode(f"{line}{AROUND}<row_{row + 1}_col_{column + 1}>"), *tile]
                 line = ""
             line = "\n"
-        line += "\n" if picture.rows else ""
+        line += "\n" if rows else ""
         return [*out, *self._encode(f"{line}{AROUND}{WHOLE}"), *tile, *self._encode(AROUND)]
+
+
+def _spelled_video(video: TimedFrames) -> str:
+    from num2words import num2words  # large: imported when a video is shown
+
+    count, length = num2words(len(video.seconds)), timedelta(seconds=int(video.seconds[-1]))
+    frames = "".join(f"\nFrame from {clock(time)}:{IMAGE}" for time in video.seconds)
+    return f"You are provided the following series of {count} frames from a {length} [H:MM:SS] video.\n{frames}\n\n"
 
 
 def _edge(image: Fields, name: str, default: int) -> int:

@@ -16,12 +16,12 @@ from engine.media.inputs import Picture
 from engine.models.config import Fields
 from engine.models.idefics3 import block_order
 from engine.models.internvl import internvit_config
+from engine.vision.base import PictureProcessor
 from engine.vision.processor import (
     ImageLike,
     channel_values,
     check_shape,
     content_key,
-    expand_placeholders,
     normalized,
     raster_patches,
     resampling,
@@ -42,9 +42,7 @@ class FramesPicture(Picture):
     """A video: each of its tiles is a frame."""
 
 
-class InternVlVisionProcessor:
-    line_strips = None
-
+class InternVlVisionProcessor(PictureProcessor):
     def __init__(self, config: Fields, image: Fields, encode: Callable[[str], Sequence[int]]) -> None:
         given = Fields({"image_mean": MEAN, "image_std": STD} | dict(image.values), image.where)
         c = internvit_config(config)
@@ -90,17 +88,11 @@ class InternVlVisionProcessor:
         shown = [rgb(frame).resize((self.tile, self.tile), self.resample) for frame in frames]
         return self._picture(FramesPicture, [np.asarray(frame) for frame in shown])
 
-    def written(self, text: str, pictures: Sequence[Picture]) -> str:
-        return text
-
     def expand(self, ids: Sequence[int], pictures: Sequence[Picture]) -> tuple[list[int], np.ndarray]:
         kinds = [id for id in ids if id in self.placeholder_ids]
         if any((id == self.video_id) != isinstance(picture, FramesPicture) for id, picture in zip(kinds, pictures)):
             raise BadRequest("The prompt has an image where a video is given, or a video where an image is.", "images")
-        return expand_placeholders(ids, pictures, self.placeholder_ids, self._spelled)
-
-    def rope(self, ids: Sequence[int], pictures: Sequence[Picture]) -> None:
-        return None
+        return super().expand(ids, pictures)
 
     def _picture(self, kind: type[_Kind], tiles: Sequence[np.ndarray]) -> _Kind:
         pixels = np.stack(tiles)

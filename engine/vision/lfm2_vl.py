@@ -11,18 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import BadRequest, ConfigError
+from engine.errors import ConfigError
 from engine.media.inputs import Picture
 from engine.models.config import Fields
 from engine.models.lfm2_vl import naflex_config
 from engine.models.qwen_vision import block_places
+from engine.vision.base import PictureProcessor
 from engine.vision.internvl import nearest_grid
 from engine.vision.processor import (
     ImageLike,
     channel_values,
     check_shape,
     content_key,
-    expand_placeholders,
     normalized,
     resampling,
     resolution_note,
@@ -62,9 +62,7 @@ def lfm2_settings(image: Fields, *others: Mapping[str, Any]) -> Fields:
     return Fields(found | dict(image.values), image.where)
 
 
-class Lfm2VlVisionProcessor:
-    line_strips = None
-
+class Lfm2VlVisionProcessor(PictureProcessor):
     def __init__(self, config: Fields, image: Fields, encode: Callable[[str], Sequence[int]]) -> None:
         c = naflex_config(config)
         self.patch, self.merge = c.patch, c.merge
@@ -120,18 +118,6 @@ class Lfm2VlVisionProcessor:
         key = content_key(np.concatenate([tile.reshape(-1) for tile in tiles]), grids, rows, columns)
         grid = (len(tiles), *grids[-1])
         return NaflexPicture(patches, grid, len(patches) // self.merge**2, key, grids, rows, columns)
-
-    def video(self, frames: Sequence[ImageLike], *, seconds: Sequence[float] | None = None) -> Picture:
-        raise BadRequest("This model reads images, not videos. Send single frames.", "images")
-
-    def written(self, text: str, pictures: Sequence[Picture]) -> str:
-        return text
-
-    def expand(self, ids: Sequence[int], pictures: Sequence[Picture]) -> tuple[list[int], np.ndarray]:
-        return expand_placeholders(ids, pictures, self.placeholder_ids, self._spelled)
-
-    def rope(self, ids: Sequence[int], pictures: Sequence[Picture]) -> None:
-        return None
 
     def _patches(self, tile: np.ndarray) -> np.ndarray:
         """The model was trained with values of a patch in the order of rows, columns and colours."""

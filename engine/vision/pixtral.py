@@ -10,17 +10,17 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from engine.errors import BadRequest, ConfigError
+from engine.errors import ConfigError
 from engine.media.inputs import Picture
 from engine.models.config import Fields
 from engine.models.pixtral import merge_size, patch_size
+from engine.vision.base import PictureProcessor
 from engine.vision.processor import (
     ImageLike,
     block_patches,
     channel_values,
     check_shape,
     content_key,
-    expand_placeholders,
     normalized,
     resampling,
     resolution_note,
@@ -33,9 +33,7 @@ ROW_END, END = "[IMG_BREAK]", "[IMG_END]"
 MEAN, STD = [0.48145466, 0.4578275, 0.40821073], [0.26862954, 0.26130258, 0.27577711]
 
 
-class PixtralVisionProcessor:
-    line_strips = None
-
+class PixtralVisionProcessor(PictureProcessor):
     def __init__(self, config: Fields, image: Fields, encode: Callable[[str], Sequence[int]]) -> None:
         given = Fields({"image_mean": MEAN, "image_std": STD} | dict(image.values), image.where)
         self.patch, self.merge = patch_size(config), merge_size(config)
@@ -60,18 +58,6 @@ class PixtralVisionProcessor:
         grid = (1, height // self.patch, width // self.patch)
         patches = block_patches(normalized(pixels, self.mean, self.std), self.patch, self.merge, 1)
         return Picture(patches, grid, grid[1] * grid[2] // self.merge**2, content_key(pixels))
-
-    def video(self, frames: Sequence[ImageLike], *, seconds: Sequence[float] | None = None) -> Picture:
-        raise BadRequest("This model reads images, not videos. Send single frames.", "images")
-
-    def written(self, text: str, pictures: Sequence[Picture]) -> str:
-        return text
-
-    def expand(self, ids: Sequence[int], pictures: Sequence[Picture]) -> tuple[list[int], np.ndarray]:
-        return expand_placeholders(ids, pictures, self.placeholder_ids, self._spelled)
-
-    def rope(self, ids: Sequence[int], pictures: Sequence[Picture]) -> None:
-        return None
 
     def _size(self, height: int, width: int) -> tuple[int, int]:
         check_shape(height, width)

@@ -11,7 +11,7 @@ import json
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 import numpy as np
 
@@ -59,6 +59,18 @@ class VisionProcessor(Protocol):
 
     def rope(self, ids: Sequence[int], pictures: Sequence[Picture]) -> np.ndarray | None:
         """Rope positions `[3, n]` of an expanded prompt; None where they are those of a text."""
+
+
+class HearingProcessor(Protocol):
+    """A vision processor whose model hears as well."""
+
+    def sound(self, samples: np.ndarray) -> Picture:
+        """The model input for mono samples at 16 kHz. Raises BadRequest for a sound that is too long."""
+
+
+def hearing(vision: VisionProcessor | None) -> HearingProcessor | None:
+    """None for a model without ears."""
+    return cast(HearingProcessor, vision) if getattr(vision, "takes_sound", False) else None
 
 
 def expand_placeholders(
@@ -219,18 +231,19 @@ def resized(image: Image, height: int, width: int) -> Image:
 SHARPNESS = np.float32(-0.75)
 
 
-def bicubic(image: np.ndarray, height: int, width: int) -> np.ndarray:
-    """Bytes `[H, W, C]` -> bytes `[height, width, C]`."""
-    rows, row_shares = _taps(image.shape[0], height)
-    columns, column_shares = _taps(image.shape[1], width)
+def bicubic(image: np.ndarray, height: int, width: int, rounded: bool = True) -> np.ndarray:
+    """Bytes `[H, W, C]` -> bytes `[height, width, C]`, or the same in f32, not `rounded`."""
+    rows, row_shares = taps(image.shape[0], height)
+    columns, column_shares = taps(image.shape[1], width)
     used, at = np.unique(rows, return_inverse=True)  # most rows of a large image are unused
     lines = image[used]
     across = sum(lines[:, i].astype(np.float32) * share[None, :, None] for i, share in zip(columns, column_shares))
     down = sum(across[i] * share[:, None, None] for i, share in zip(at.reshape(rows.shape), row_shares))
-    return np.asarray(down).clip(0, 255).round().astype(np.uint8)
+    scaled = np.asarray(down).clip(0, 255)
+    return scaled.round().astype(np.uint8) if rounded else scaled
 
 
-def _taps(source: int, size: int) -> tuple[np.ndarray, np.ndarray]:
+def taps(source: int, size: int) -> tuple[np.ndarray, np.ndarray]:
     """The four source pixels of each target pixel `[4, size]`, clamped at the border, and their weights."""
     place = (np.arange(size, dtype=np.float32) + np.float32(0.5)) * np.float32(source / size) - np.float32(0.5)
     low = np.floor(place)

@@ -29,6 +29,7 @@ from engine.vision.processor import (
     rope_positions,
     size_of,
 )
+from engine.vision.timed_frames import frames_of
 
 FRAMES_A_SECOND = 2  # of a video without frame times, as in training
 
@@ -75,25 +76,21 @@ class QwenVisionProcessor:
         return Picture(self._patches(pixels), grid, self._token_count(grid), content_key(pixels))
 
     def video(self, frames: Sequence[ImageLike], *, seconds: Sequence[float] | None = None) -> VideoPicture:
-        shown = [rgb(frame) for frame in frames]
-        if not shown:
-            raise BadRequest("The video has no frames.", "images")
-        if len({frame.size for frame in shown}) > 1:
-            raise BadRequest("The frames of a video must all have one size.", "images")
-        times = [i / FRAMES_A_SECOND for i in range(len(shown))] if seconds is None else list(seconds)
-        if len(times) != len(shown):
-            raise BadRequest(f"The video has {len(shown)} frames, but {len(times)} times.", "images")
+        shown, times = frames_of(frames, seconds, FRAMES_A_SECOND)
         missing = -len(shown) % self.temporal
         shown, times = shown + shown[-1:] * missing, times + times[-1:] * missing
         height, width = self._frame_size(len(shown) - missing, shown[0].height, shown[0].width)
         pixels = np.stack([np.asarray(resized(frame, height, width)) for frame in shown])
         grid = (len(shown) // self.temporal, height // self.patch, width // self.patch)
-        # the time of a frame group is the middle between its first and last frame
         firsts, lasts = times[:: self.temporal], times[self.temporal - 1 :: self.temporal]
-        middles = tuple((first + last) / 2 for first, last in zip(firsts, lasts))
+        middles = tuple(self._moment(first, last) for first, last in zip(firsts, lasts))
         key = content_key(pixels, middles)
         interval = firsts[1] - firsts[0] if len(firsts) > 1 else 0.0
         return VideoPicture(self._patches(pixels), grid, self._token_count(grid), key, middles, interval)
+
+    def _moment(self, first: float, last: float) -> float:
+        """The time of a frame group, given those of its first and last frame."""
+        return (first + last) / 2
 
     def written(self, text: str, pictures: Sequence[Picture]) -> str:
         return text

@@ -28,7 +28,7 @@ def _paddle(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
 
 
 def _deepseek_ocr2(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
-    from engine.vision.deepseek_ocr2 import DeepseekOcr2VisionProcessor
+    from engine.vision.page_views import DeepseekOcr2VisionProcessor
 
     return DeepseekOcr2VisionProcessor(config, image_settings(config, folder), encode)
 
@@ -42,7 +42,7 @@ def _gemma3(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
 def _gemma4(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
     from engine.vision.gemma4 import Gemma4VisionProcessor
 
-    return Gemma4VisionProcessor(config, image_settings(config, folder), encode)
+    return Gemma4VisionProcessor(config, image_settings(config, folder), encode, video_settings(folder))
 
 
 def _glm(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
@@ -51,10 +51,22 @@ def _glm(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
     return GlmVisionProcessor(config, image_settings(config, folder), encode)
 
 
+def _glm4v(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
+    from engine.vision.glm import Glm4vVisionProcessor
+
+    return Glm4vVisionProcessor(config, image_settings(config, folder), encode, video_settings(folder))
+
+
+def _glm46v(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
+    from engine.vision.glm import Glm46VisionProcessor
+
+    return Glm46VisionProcessor(config, image_settings(config, folder), encode, video_settings(folder))
+
+
 def _idefics3(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
     from engine.vision.idefics3 import Idefics3VisionProcessor
 
-    return Idefics3VisionProcessor(config, image_settings(config, folder), encode)
+    return Idefics3VisionProcessor(config, image_settings(config, folder), encode, video_settings(folder))
 
 
 def _internvl(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
@@ -87,10 +99,18 @@ def _qwen2_5(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
     return Qwen25VisionProcessor(config, image_settings(config, folder), video_settings(folder), encode)
 
 
+def _unlimited_ocr(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
+    from engine.vision.page_views import UnlimitedOcrVisionProcessor
+
+    return UnlimitedOcrVisionProcessor(config, image_settings(config, folder), encode)
+
+
 VISION_PROCESSORS: dict[str, _Factory] = {
     "deepseek_ocr2": _deepseek_ocr2,
     "gemma3": _gemma3,
     "gemma4": _gemma4,
+    "glm46v": _glm46v,
+    "glm4v": _glm4v,
     "glm_ocr": _glm,
     "idefics3": _idefics3,
     "internvl": _internvl,
@@ -105,6 +125,7 @@ VISION_PROCESSORS: dict[str, _Factory] = {
     "qwen3_vl": _qwen,
     "qwen3_vl_moe": _qwen,
     "smolvlm": _idefics3,
+    "unlimited_ocr": _unlimited_ocr,
 }
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from backends.base import Raw
 from engine.errors import ConfigError, ModelNotFound
 from engine.weights import quantization, safetensors
+from engine.weights.chatterbox_files import chatterbox_tensors, is_chatterbox_folder
 from engine.weights.packed_tensors import tensors_of
 from engine.weights.pickled import read_pickled
 from engine.weights.source import Tensors
@@ -41,6 +42,8 @@ class Checkpoint:
         config = _read_object(folder / "config.json")
         if config is None:
             config = _read_yaml(folder / "config.yaml")
+        if config is None and is_chatterbox_folder(folder):  # its authors publish none
+            config = {"model_type": "chatterbox"}
         if config is None:
             raise ConfigError(f"{folder} has no config.json, so it is not a model's folder.")
         config["model_type"] = found = model_type or type_of(config)
@@ -60,6 +63,8 @@ class Checkpoint:
     @cached_property
     def tensors(self) -> dict[str, Raw]:
         kind = self.config.get("model_type")
+        if kind == "chatterbox":
+            return chatterbox_tensors(self.folder)
         pickled = (
             next(iter(sorted(self.folder.glob("kokoro*.pth"))), None) if kind == "kokoro" else self.folder / PICKLED
         )
@@ -98,7 +103,7 @@ def known_by(config: dict[str, Any]) -> str | None:
 
 def type_of(config: dict[str, Any]) -> Any:
     """LightOnOCR's repositories call it `mistral3`, after its image encoder; its text model is another one. DeepSeek-OCR 2's call it as
-    those of all DeepSeek's models that see. Qwen3's forced aligner has the type of Qwen3-ASR, and another class."""
+    those of all DeepSeek's models that see, Unlimited-OCR's has a hyphen. Qwen3's forced aligner has the type of Qwen3-ASR, and another class."""
     found, text = config.get("model_type", known_by(config)), config.get("text_config")
     if found == "qwen3_asr":
         thinker = config.get("thinker_config")
@@ -109,6 +114,8 @@ def type_of(config: dict[str, Any]) -> Any:
         return "lighton_ocr"
     if found == "deepseek_vl_v2" and "DeepseekOCR2ForCausalLM" in (config.get("architectures") or ()):
         return "deepseek_ocr2"
+    if found == "unlimited-ocr":
+        return "unlimited_ocr"
     return found
 
 

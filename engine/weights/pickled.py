@@ -18,8 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from backends.base import Raw
 from engine.errors import WeightsError
+from engine.weights.made import Made
 
 _STORAGES = {
     "FloatStorage": ("F32", 4),
@@ -45,6 +48,7 @@ class _Tensor:
     storage: _Storage
     offset: int
     shape: tuple[int, ...]
+    steps: tuple[int, ...] | None = None  # numbers from one to the next of each axis, where it is stored transposed
 
 
 def _rebuild(storage: _Storage, offset: int, size: Sequence[int], stride: Sequence[int], *_: Any) -> _Tensor:
@@ -53,7 +57,9 @@ def _rebuild(storage: _Storage, offset: int, size: Sequence[int], stride: Sequen
         expected.append(step)
         step *= n
     if any(n > 1 and given != wanted for n, given, wanted in zip(size, stride, reversed(expected))):
-        raise WeightsError("A tensor is stored transposed, which is not read.")
+        if len(stride) != len(size) or min(stride) < 0:
+            raise WeightsError("A tensor's axes are damaged.")
+        return _Tensor(storage, offset, tuple(size), tuple(stride))
     return _Tensor(storage, offset, tuple(size))
 
 
@@ -106,7 +112,7 @@ def _flat(prefix: str, state: dict[Any, Any], depth: int) -> Iterator[tuple[str,
     for name, value in state.items():
         if isinstance(value, dict):
             yield from _flat(f"{prefix}{name}.", value, depth + 1)
-        else:
+        elif value is not None:  # a part that was left out
             yield f"{prefix}{name}", value
 
 
@@ -135,8 +141,12 @@ def _raw(path: Path, archive: zipfile.ZipFile, whole: memoryview, root: str, nam
     local = info.header_offset
     begin = local + 30 + int.from_bytes(whole[local + 26 : local + 28], "little")
     begin += int.from_bytes(whole[local + 28 : local + 30], "little")
-    size = math.prod(tensor.shape) * tensor.storage.width
-    start = tensor.offset * tensor.storage.width
+    steps, width = tensor.steps, tensor.storage.width
+    reach = math.prod(tensor.shape)
+    if steps is not None and reach:
+        reach = 1 + sum((n - 1) * step for n, step in zip(tensor.shape, steps))
+    size = reach * width
+    start = tensor.offset * width
     if (
         tensor.offset < 0
         or min(tensor.shape, default=1) < 0
@@ -145,4 +155,15 @@ def _raw(path: Path, archive: zipfile.ZipFile, whole: memoryview, root: str, nam
     ):
         raise WeightsError(f"{name} lies outside the file.")
     buffer = whole[begin + start : begin + start + size]
-    return Raw(name, str(path), begin + start, size, tensor.storage.dtype, tensor.shape, buffer)
+    raw = Raw(name, str(path), begin + start, size, tensor.storage.dtype, tensor.shape, buffer)
+    if steps is None:
+        return raw
+    if math.prod(tensor.shape) > reach:  # rows that lie over one another: a few bytes would become any number
+        raise WeightsError(f"{name} repeats what it stores, which is not read.")
+    kind, shape = np.dtype(f"V{width}"), tensor.shape
+
+    def make() -> np.ndarray:
+        flat = np.frombuffer(buffer, kind)
+        return np.lib.stride_tricks.as_strided(flat, shape, [step * width for step in steps])
+
+    return Made(raw, raw.dtype, shape, math.prod(shape) * width, make)

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 import soundfile
 
-from app.gui.viewmodels.speak import SpeakSettings, offered
+from app.gui.viewmodels.speak import SpeakSettings
+from app.gui.viewmodels.speak_options import offered
 from app.runtime.catalogue import Catalogue, capabilities_of
 from engine.engine import Engine
 from engine.loading import LoadOptions, load_any

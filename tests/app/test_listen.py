@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 
@@ -103,8 +104,10 @@ def test_who_said_what_in_a_new_process_on_both_backends(files, tmp_path):
     assert made[2].splitlines() == [f"{speaker}: {text}" for speaker, text in first]
 
 
-def test_speakers_of_a_microphone_and_of_a_model_that_cannot(files, model, capsys):
-    assert "for files" in grus(capsys, "listen", "--mic", "--model", model, "--speakers", model)[2]
+def test_speakers_of_a_model_that_cannot(files, model, capsys):
+    code, _, err = grus(capsys, "listen", "--mic", "--model", model, "--speakers", model, "--aligner", model)
+    assert code == 2
+    assert "for files" in err
     code, _, err = grus(capsys, "listen", files / "one.wav", "--model", model, "--speakers", model)
     assert code == 2
     assert "tells who speaks when" in err
@@ -180,6 +183,28 @@ def test_captions_at_the_microphone_grow_and_become_final(any_model, capsys, mon
     final = [line.split("\r")[-1] for line in out.split("\n") if line]
     assert len(final) == 2
     assert out.count("\r") > len(final)  # partial ones came before
+
+
+def test_who_speaks_at_the_microphone_is_what_it_is_in_a_file(files, model, capsys, monkeypatch, tmp_path):
+    """Each line once it is known whose it is; and on Ctrl-C the rest."""
+    voices = str(save_sortformer("v2", tmp_path / "voices"))
+    sound = talk(2)
+
+    def spoken(begun):
+        begun()
+        for at in range(0, len(sound), 1600):
+            yield sound[at : at + 1600]
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(listen, "pieces", spoken)
+    code, out, err = grus(capsys, "listen", "--mic", "--model", model, "--speakers", voices)
+    assert code == 0, err
+    final = [line.split("\r")[-1].rstrip() for line in out.split("\n") if line]
+    assert every(re.fullmatch(r"Speaker \d: \S.*", line) for line in final)
+    soundfile.write(tmp_path / "same.wav", sound, 16000, subtype="FLOAT")
+    code, text, err = grus(capsys, "listen", tmp_path / "same.wav", "--model", model, "--speakers", voices)
+    assert code == 0, err
+    assert [line.split(": ")[0] for line in text.splitlines()] == [line.split(": ")[0] for line in final]
 
 
 def test_pieces_of_the_microphone_join_without_a_seam(monkeypatch):

@@ -32,6 +32,7 @@ SPLITTERS = {
     "granite_docling": "whole page",
     "glm_ocr": "built-in splitter",
     "lighton_ocr": "whole page",
+    "unlimited_ocr": "whole page",
 }
 
 

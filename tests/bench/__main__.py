@@ -22,6 +22,11 @@ BENCHES = {
         "mixtures",
         "rows",
     ),
+    "ik": (
+        "GGUF files on this CPU against ik_llama.cpp, shapes of Qwen3.5-4B and Qwen3.6-35B-A3B with fewer layers",
+        "ik",
+        "rows",
+    ),
     "gguf-gemma4": (
         "Gemma 4 E4B's shape with 12 layers against llama.cpp on this CPU, random weights",
         "gguf",
@@ -41,6 +46,12 @@ BENCHES = {
     "kokoro": ("Kokoro on this CPU, its published shape, random weights", "kokoro", "rows"),
     "listening": ("Listening on this CPU, Moonshine-base's shape, random weights", "listening", "rows"),
     "reading": ("Reading on this CPU, PaddleOCR-VL's shape, random weights", "reading", "rows"),
+    "ocr-lines": (
+        "Lines of text on this CPU, PP-OCRv6's published shapes, random weights, f32",
+        "reading_ocr",
+        "line_rows",
+    ),
+    "ocr": ("Writing what a page says on this CPU, GLM-OCR's shape, random weights", "reading_ocr", "glm_rows"),
     "vectors": ("Vectors on this CPU, shapes of MiniLM and bge-m3, random weights, f32", "vectors", "rows"),
     "server": ("The server over the engine, on a fake model", "server", "rows"),
     "long-prompts": ("/health while prompts of 3.5 MB arrive by every protocol", "long_prompts", "rows"),
@@ -52,10 +63,10 @@ BENCHES = {
         "rows",
     ),
 }
-PEERED = ("torch", "gguf", "gguf-3b", "mixtures", "gguf-gemma4", "mlx", "listening", "reading")
+PEERED = ("torch", "gguf", "gguf-3b", "mixtures", "gguf-gemma4", "mlx", "listening", "reading", "ocr", "ocr-lines")
 LLAMA_CPP = ("gguf", "gguf-3b", "mixtures", "gguf-gemma4")  # it compiles for minutes, so that no set-up installs it
-# a package of its own; large files, and minutes; the same, twice; a part of `speech`; minutes; no speed
-ON_DEMAND = ("vectors", "gguf-3b", "mtp", "restart", "speech-8bit", "libraries", "walks")
+# a package of its own; large files, and minutes; the same, with a peer of one's own; the same, twice; a part of `speech`; minutes; no speed
+ON_DEMAND = ("vectors", "gguf-3b", "ik", "mtp", "restart", "speech-8bit", "libraries", "walks")
 
 
 def main() -> None:
@@ -74,11 +85,25 @@ def main() -> None:
         metavar="CHECKOUT",
         help="compare with another checkout of Grus, set up by its `make setup-test`, in place of the reference libraries",
     )
+    parser.add_argument(
+        "--ik", type=Path, metavar="FOLDER", help="of ik: the source of ik_llama.cpp, built in its `build`"
+    )
+    parser.add_argument(
+        "--only", default="", metavar="TEXT", help='of ik: rows whose name has this in it, as "4b Q4_K_M short"'
+    )
     arguments = parser.parse_args()
     if arguments.names == ["gate"]:
         from tests.bench import gate
 
         raise SystemExit(gate.run(arguments.keep))
+    if arguments.names == ["ik"]:
+        from tests.bench import ik
+
+        os.environ[ik.SOURCE] = str(arguments.ik or os.environ.get(ik.SOURCE, ""))
+        if not (Path(os.environ[ik.SOURCE]) / "build").is_dir():
+            parser.error(f"ik needs --ik FOLDER (or {ik.SOURCE}): the source of ik_llama.cpp with its `build`")
+        print(render(BENCHES["ik"][0], ik.rows(arguments.only)))
+        return
     peers.checkout = arguments.against
     if arguments.against and not (kept := arguments.against / KEPT.name).exists():
         # the same files for both: where the system has put the pages of a file decides up to a tenth of what is read in a second

@@ -271,6 +271,12 @@ def vectors(kind: str, folder: str, dtype: str) -> Any:
     return getattr(embedders, kind)(folder, dtype)
 
 
+def ik(kind: str, folder: str, dtype: str) -> Any:
+    from tests.bench import ik
+
+    return getattr(ik, kind)(folder, dtype)
+
+
 KINDS: dict[str, Any] = {
     "grus-torch": lambda folder, dtype: GrusTorch(folder, dtype, "torch"),
     "grus-mlx": lambda folder, dtype: GrusMlx(folder, dtype, "mlx"),
@@ -278,12 +284,18 @@ KINDS: dict[str, Any] = {
     "mlx-lm": MlxLm,
     "grus-reading": lambda folder, dtype: reading("GrusReader", folder, dtype),
     "transformers-reading": lambda folder, dtype: reading("TransformersReader", folder, dtype),
+    "grus-glm": lambda folder, dtype: reading("GrusGlm", folder, dtype),
+    "transformers-glm": lambda folder, dtype: reading("TransformersGlm", folder, dtype),
+    "grus-lines": lambda folder, dtype: reading("GrusLines", folder, dtype),
+    "transformers-lines": lambda folder, dtype: reading("TransformersLines", folder, dtype),
     "grus-listening": lambda folder, dtype: listening("GrusHearer", folder, dtype),
     "transformers-listening": lambda folder, dtype: listening("TransformersHearer", folder, dtype),
     "grus-vectors": lambda folder, dtype: vectors("GrusVectors", folder, dtype),
     "sentence-transformers": lambda folder, dtype: vectors("SentenceTransformers", folder, dtype),
     "llama.cpp-vectors": lambda folder, dtype: vectors("LlamaCppVectors", folder, dtype),
     "llama.cpp": LlamaCpp,
+    "grus-conversations": lambda folder, dtype: ik("GrusConversations", folder, dtype),
+    "ik_llama.cpp": lambda folder, dtype: ik("IkLlamaCpp", folder, dtype),
 }
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tokenizers import pre_tokenizers
 
 from tests.bench.shapes import KEPT
 
@@ -29,7 +30,79 @@ def q6_k(rows: int, columns: int, random: np.random.Generator) -> np.ndarray:
     return made.view(np.uint8)
 
 
-MAKERS: dict[str, Callable[[int, int, np.random.Generator], np.ndarray]] = {"Q4_0": q4_0, "Q6_K": q6_k}
+def _random_blocks(block: np.dtype[Any], **scales: float) -> Callable[[int, int, np.random.Generator], np.ndarray]:
+    """Blocks of 256 columns in which all is random but their scales in half precision."""
+
+    def make(rows: int, columns: int, random: np.random.Generator) -> np.ndarray:
+        made = np.frombuffer(random.bytes(rows * columns // 256 * block.itemsize), block).reshape(rows, -1).copy()
+        for name, scale in scales.items():
+            made[name] = scale
+        return made.view(np.uint8)
+
+    return make
+
+
+Q5_K_BLOCK = np.dtype([("scale", "<f2"), ("minimum", "<f2"), ("rest", "u1", 172)])
+IQ4_XS_BLOCK = np.dtype([("scale", "<f2"), ("rest", "u1", 134)])
+MAKERS: dict[str, Callable[[int, int, np.random.Generator], np.ndarray]] = {
+    "Q4_0": q4_0,
+    "Q6_K": q6_k,
+    "Q5_K": _random_blocks(Q5_K_BLOCK, scale=7e-5, minimum=1.1e-3),
+    "IQ4_XS": _random_blocks(IQ4_XS_BLOCK, scale=1.6e-5),
+}
+F32 = "F32"
+Described = tuple[tuple[int, ...], str]  # shape as numpy has it, type
+Tensors = dict[str, Described]
+
+
+def random_rows(rows: int, columns: int, kind: str) -> np.ndarray:
+    """Random rows in blocks of this type. Few are made, and taken again and again: what they are does not matter to time."""
+    import gguf
+
+    from backends.torch.kernels.quantize import encode
+
+    random, some = np.random.default_rng(0), min(rows, 512)
+    few = random.standard_normal((some, columns), np.float32) * np.float32(0.02)
+    made = few if kind == F32 else encode(few, kind)
+    if made is None and kind in MAKERS:
+        made = MAKERS[kind](some, columns, random)
+    elif made is None:
+        made = gguf.quants.quantize(few, gguf.GGMLQuantizationType[kind])
+    return np.resize(made, (rows, made.shape[1]))
+
+
+def write_random(path: Path, arch: str, vocab: int, tensors: Tensors, fields: Callable[[Any], None]) -> None:
+    import gguf
+
+    writer = gguf.GGUFWriter(path, arch)
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("gpt-2")
+    writer.add_token_list([*alphabet, *(f"<{i}>" for i in range(vocab - len(alphabet)))])
+    writer.add_token_types([1] * vocab)
+    writer.add_token_merges(["a b"])
+    writer.add_eos_token_id(vocab - 1)
+    writer.add_context_length(32768)
+    fields(writer)
+
+    def data(name: str, shape: tuple[int, ...], kind: str) -> np.ndarray:
+        if len(shape) == 1:
+            return np.full(shape, -1 if name.endswith("ssm_a") else 1, np.float32)  # a decay, as files hold it
+        made = random_rows(int(np.prod(shape[:-1])), shape[-1], kind)
+        return made.reshape(*shape[:-1], made.shape[1])
+
+    for name, (shape, kind) in tensors.items():
+        few = data(name, (*([1] * (len(shape) - 1)), shape[-1]), kind)
+        bytes_shape = (*shape[:-1], few.shape[-1]) if len(shape) > 1 else shape
+        size = int(np.prod(bytes_shape)) * few.itemsize
+        raw = None if kind == F32 else gguf.GGMLQuantizationType[kind]
+        writer.add_tensor_info(name, bytes_shape, few.dtype, size, raw)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_ti_data_to_file()
+    for name, (shape, kind) in tensors.items():
+        writer.write_tensor_data(data(name, shape, kind))
+    writer.close()
 
 
 def gemma4_e4b() -> Path:

@@ -2,7 +2,7 @@
 
 One process leaves a conversation of 20,000 tokens in the folder of `--kv-offload-dir`. Each of the next ones loads the model and continues it. The
 first does not compute these tokens, which takes minutes: it fills a slot with rows of a short prompt, again and again, and gives it to
-the prefix cache, which writes the file as it writes all (`tests/test_bench_restart.py` compares such a file with a computed one, byte by byte).
+the prefix cache, which writes the file as it writes all.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from backends.base import Sampling, Segment
+from backends.base import KVCache, Runner, Sampling, Segment
 from engine.engine import Engine
 from engine.executor import ModelExecutor
 from engine.load_options import LoadOptions
@@ -27,73 +27,12 @@ from engine.loading import load
 from engine.prefix_cache import CachedPrefix
 from engine.prefix_offload import StoredPrefix
 from engine.types import Request, SamplingParams, Settings
-from tests.bench.mixture_shapes import F32, Tensors, write_random
-from tests.bench.shapes import KEPT
+from tests.bench.hybrid_shapes import qwen3_5_4b
 from tests.bench.table import Row
 
 LENGTH, REPLY, FRESH, ROUNDS = 20_000, 100, 16, 3  # tokens: of the conversation, of its last reply, of the next message
 TAIL = 16  # tokens before the end of a prompt where the scheduler keeps a state checkpoint
 SEEN = 64  # tokens that are computed, of which the rest are copies
-Q4_0 = "Q4_0"
-
-
-def qwen3_5_4b() -> Path:
-    path = KEPT / "qwen3.5-4b-q4_0.gguf"
-    if not path.exists():
-        KEPT.mkdir(parents=True, exist_ok=True)
-        unfinished = path.with_suffix(".part")
-        _write(unfinished)
-        unfinished.rename(path)
-    return path
-
-
-def _write(path: Path) -> None:
-    """32 layers, of which three in four are gated delta rules; embeddings and output are one matrix."""
-    layers, hidden, ffn, heads, kv_heads, dim, vocab = 32, 2560, 9216, 16, 4, 256, 248320
-    keys, values, size = 16, 32, 128  # of a delta rule
-    tensors: Tensors = {"token_embd.weight": ((vocab, hidden), "Q6_K"), "output_norm.weight": ((hidden,), F32)}
-    for i in range(layers):
-        named: Tensors = dict.fromkeys(("attn_norm", "post_attention_norm"), ((hidden,), F32))
-        named |= {f"ffn_{part}": ((ffn, hidden), Q4_0) for part in ("gate", "up")}
-        named["ffn_down"] = (hidden, ffn), Q4_0
-        if i % 4 == 3:
-            widths = {"attn_q": 2 * heads * dim, "attn_k": kv_heads * dim, "attn_v": kv_heads * dim}
-            named |= {name: ((width, hidden), Q4_0) for name, width in widths.items()}
-            named["attn_output"] = (hidden, heads * dim), Q4_0
-            named |= {f"attn_{part}_norm": ((dim,), F32) for part in "qk"}
-        else:
-            named |= {
-                "attn_qkv": (((2 * keys + values) * size, hidden), Q4_0),
-                "attn_gate": ((values * size, hidden), Q4_0),
-                "ssm_alpha": ((values, hidden), F32),
-                "ssm_beta": ((values, hidden), F32),
-                "ssm_conv1d": (((2 * keys + values) * size, 4), F32),
-                "ssm_norm": ((size,), F32),
-                "ssm_out": ((hidden, values * size), Q4_0),
-            }
-            tensors |= {f"blk.{i}.ssm_dt.bias": ((values,), F32), f"blk.{i}.ssm_a": ((values,), F32)}
-        tensors |= {f"blk.{i}.{name}.weight": given for name, given in named.items()}
-
-    def fields(writer: Any) -> None:
-        writer.add_block_count(layers)
-        writer.add_embedding_length(hidden)
-        writer.add_feed_forward_length(ffn)
-        writer.add_head_count(heads)
-        writer.add_head_count_kv(kv_heads)
-        writer.add_key_length(dim)
-        writer.add_value_length(dim)
-        writer.add_layer_norm_rms_eps(1e-6)
-        writer.add_rope_freq_base(1e7)
-        writer.add_rope_dimension_count(dim // 4)
-        writer.add_rope_dimension_sections([11, 11, 10, 0])
-        writer.add_ssm_conv_kernel(4)
-        writer.add_ssm_state_size(size)
-        writer.add_ssm_group_count(keys)
-        writer.add_ssm_time_step_rank(values)
-        writer.add_ssm_inner_size(values * size)
-        writer.add_array("qwen35.attention.recurrent_layers", [i % 4 != 3 for i in range(layers)])
-
-    write_random(path, "qwen35", vocab, tensors, fields)
 
 
 def conversation() -> list[int]:
@@ -120,17 +59,15 @@ def executor_of(engine: Engine) -> ModelExecutor:
     return executor
 
 
-def made_up(executor: ModelExecutor, length: int, checkpoint: int) -> StoredPrefix:
-    """A prefix of any length, from the rows and states of a short prompt."""
-    kv = executor.loaded.kv
-    slot = executor.memory.open(SEEN)
+def made_up(kv: KVCache, runner: Runner, length: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Rows of any number of tokens and states, from those of a short prompt."""
+    slot = kv.open(SEEN)
     assert slot is not None
-    executor.loaded.runner.run([Segment(slot, list(range(5, 5 + SEEN)), sample=Sampling())]).read()
+    runner.run([Segment(slot, list(range(5, 5 + SEEN)), sample=Sampling())]).read()
     states = kv.export_snapshot(kv.snapshot(slot, rows=False))
     arrays = kv.export_snapshot(kv.snapshot(slot))
-    executor.memory.close(slot)
-    rows = [np.take(array, np.arange(length) % SEEN, axis=-2) for array in arrays[: len(arrays) - len(states)]]
-    return StoredPrefix([*rows, *states], [(checkpoint, states)])
+    kv.close(slot)
+    return [np.take(array, np.arange(length) % SEEN, axis=-2) for array in arrays[: len(arrays) - len(states)]], states
 
 
 def keep(executor: ModelExecutor, tokens: Sequence[int], stored: StoredPrefix) -> None:
@@ -155,7 +92,8 @@ def leave(path: Path, folder: Path) -> dict[str, float]:
     engine = opened(path, ON_CPU, folder, start=False)
     executor = executor_of(engine)
     executor.prefix_cache.clear(offload=False)
-    keep(executor, conversation(), made_up(executor, LENGTH, LENGTH - REPLY - TAIL))
+    rows, states = made_up(executor.loaded.kv, executor.loaded.runner, LENGTH)
+    keep(executor, conversation(), StoredPrefix([*rows, *states], [(LENGTH - REPLY - TAIL, states)]))
     engine.close()
     return {"bytes": sum(file.stat().st_size for file in folder.glob("*.prefix"))}
 

@@ -366,7 +366,7 @@ def test_the_runtime_is_used_only_with_its_digest(whole: bool, tmp_path: Path) -
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the bundle of this test is a shell script")
-@pytest.mark.parametrize("missing", ["", "app", "a module", "an import"])
+@pytest.mark.parametrize("missing", ["", "app", "a module", "an import", "a start without Qt"])
 def test_a_bundle_that_lacks_a_part_is_noticed(
     missing: str, small_bundle: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -382,8 +382,9 @@ def test_a_bundle_that_lacks_a_part_is_noticed(
         "speak": "0.8 s of sound", "-m": '{"codec": "pcm_s16le"}', "app": "ready after 0.5 s",
     }  # fmt: skip
     cases = "".join(f"  {word}) echo '{words}';;\n" for word, words in said.items() if word != missing)
+    qt = "echo 'file=libQt6Core.so.6 [0]; needed by QtCore' >&2" if missing == "a start without Qt" else ":"
     (small_bundle / "grus").write_text(
-        f'#!/bin/sh\n[ "$2" = app.bundle_check ] && exec cat "{small_bundle}/there.json"\ncase "$1" in\n{cases}  *) echo "No module named x" >&2; exit 1;;\nesac\n'
+        f'#!/bin/sh\n{qt}\n[ "$2" = app.bundle_check ] && exec cat "{small_bundle}/there.json"\ncase "$1" in\n{cases}  *) echo "No module named x" >&2; exit 1;;\nesac\n'
     )
     (small_bundle / "grus").chmod(0o755)
     monkeypatch.setattr(trial, "bundle", bundle)

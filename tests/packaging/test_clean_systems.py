@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sqlite3
+import struct
 import subprocess
 import sys
 from contextlib import closing
@@ -11,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from app.gui.store.database import migrate
 from tests.packaging.tools import script
@@ -153,3 +156,36 @@ def test_conversations_of_the_first_version_are_compared_with_what_is_left(
         db.execute("DELETE FROM conversations WHERE id = 2")
         db.commit()
     assert not clean_systems.conversations_are_kept(system, "one is lost")
+
+
+def screen_of(color: bytes, width: int, height: int, padding: int, colormap: int) -> bytes:
+    """As Xvfb writes its screen: a header of 100 bytes and its name, a colour map, lines of BGRX."""
+    line = 4 * width + padding
+    fields = [104, 7, 2, 24, width, height, 0, 0, 32, 0, 32, 32, line, 4, 0xFF0000, 0xFF00, 0xFF, 8, 256, colormap]
+    header = struct.pack(">25I", *fields, width, height, 0, 0, 0) + b"x:0\0"
+    rows = [bytes([0, 0, row, 0]) + (color[::-1] + b"\xff") * (width - 1) + bytes(padding) for row in range(height)]
+    return header + bytes(12 * colormap) + b"".join(rows)
+
+
+def test_the_picture_of_a_window_is_what_its_screen_showed() -> None:
+    width, height, rgb = clean_systems.screen(screen_of(b"\x10\x20\x30", 5, 3, padding=8, colormap=7))
+    with Image.open(io.BytesIO(clean_systems.png(width, height, rgb))) as picture:
+        assert picture.size == (5, 3)
+        assert [picture.getpixel((0, y)) for y in range(3)] == [(y, 0, 0) for y in range(3)]
+        assert {picture.getpixel((x, y)) for x in range(1, 5) for y in range(3)} == {(0x10, 0x20, 0x30)}
+
+
+@pytest.mark.parametrize("drawn", [True, False])
+def test_a_window_that_is_ready_and_draws_nothing_has_failed(
+    drawn: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system = clean_systems.CleanSystem("bare", tmp_path)
+    monkeypatch.setattr(system, "step", lambda *_: True)
+    home = tmp_path / "home" / "person"
+    home.mkdir(parents=True)
+    (home / "screen.xwd").write_bytes(screen_of(b"\x10\x20\x30", 5, 64 if drawn else 2, padding=0, colormap=0))
+    clean_systems.try_window(system, "AppImage: window", "grus", tmp_path / "pictures")
+    assert [(what, how) for what, how, _ in system.results] == [
+        ("AppImage: window is drawn", "ok" if drawn else "FAILED")
+    ]
+    assert [file.name for file in (tmp_path / "pictures").iterdir()] == ["bare-AppImage-window.png"]

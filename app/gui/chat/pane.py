@@ -80,6 +80,7 @@ class ChatPane(Pane):
         self.talk = OpenConversation(context.store, context.core, _later, context.say, self._find, context.memories)
         self.conversation_list = ConversationList(context.store, context.say, datetime.date.today)
         self.draft = MessageDraft(context.store, context.work, context.places.attachments, context.core.transcribe)
+        self.draft.takes_sound = lambda: "hear" in self.model_box.abilities.get(self.talk.head.model, ())
         self.files = Files(context, self)
         self.views = MessageViews()
         self.views.figures = bool(context.preferences.get("chat.figures", False))
@@ -499,11 +500,10 @@ class ChatPane(Pane):
 
     def _views_of(self, message: StoredMessage, last: bool) -> list[MessageView]:
         reply = self.talk.reply
-        doing = reply.doing if reply is not None and reply.message.id == message.id else ""
+        own = reply if reply is not None and reply.message.id == message.id else None
+        doing, question = (own.doing, own.question) if own is not None else ("", None)
         if message.id in self.talk.queued:
             doing = tr("Queued. It is sent when the reply has ended.")
-        own = reply is not None and reply.message.id == message.id
-        question = reply.question if own and reply is not None else None
         return self.views.of(message, *self.talk.versions(message.id), doing, last, question)
 
     def _grew(self, message: StoredMessage) -> None:
@@ -523,8 +523,8 @@ class ChatPane(Pane):
 
     def _show_pictures(self) -> None:
         """Said when a picture is attached, not when the reply fails."""
-        model, abilities = self.talk.head.model, self.model_box.abilities
-        self.picture_bar.show_advice(picture_advice(model, abilities, self.draft.files, self.talk.path))
+        talk, known = self.talk, self.model_box.abilities
+        self.picture_bar.show_advice(picture_advice(talk.head.model, known, self.draft.files, talk.path))
 
     def _read_pictures(self) -> None:
         self.draft.read_pictures(self.picture_bar.advice.unread, self.context.core.read_text)

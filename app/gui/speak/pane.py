@@ -38,16 +38,14 @@ from app.gui.viewmodels.speak import (
     NAMED,
     PACES,
     PITCHES,
-    UNKNOWN,
-    SpeakOptions,
     SpeakResults,
     SpeakSettings,
     SpeechTake,
-    offered,
     text_of,
     to_kept,
 )
 from app.gui.viewmodels.speak_book import BookWork
+from app.gui.viewmodels.speak_options import UNKNOWN, SpeakOptions, offered
 from app.gui.widgets import ElidedBox, icon_button, label, text_button
 from engine.errors import BackendUnavailable
 
@@ -460,7 +458,9 @@ class SpeakPane(ResultsPane[SpeechTake]):
     def new_voice(self) -> None:
         if self.model_box.name and not self.options.clones:
             self.context.say(
-                tr("This model does not support voice cloning. Choose one that does: Qwen3-TTS Base or Spark-TTS."),
+                tr(
+                    "This model does not support voice cloning. Choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS."
+                ),
                 level="warning",
             )
             return

@@ -20,7 +20,7 @@ from app.runtime.chat import ReplyMessage as Reply
 from app.server.body import Hint, JsonRoute, Preference, RequestFields, ignore
 from app.server.context import Here, answer
 from app.server.errors import bad_request, unsupported
-from app.server.images import ImagePart, little_detail, written_content
+from app.server.images import ImagePart, SoundPart, little_detail, written_content
 from app.server.openai.shapes import content_logprobs, fingerprint, finish_reason, usage
 from app.server.openapi import errors, streams
 from app.server.requests import DONE, RunningRequest, event, requested_timings
@@ -402,7 +402,7 @@ def _add_reasoning(message: AssistantMessage, plain: dict[str, Any]) -> None:
 
 def _written(part: ChatContent | AssistantContent, param: str) -> str | ImagePart | None:
     if isinstance(part, ChatAudio):
-        raise unsupported(param, "The loaded models do not hear audio.")
+        return SoundPart(f"{param}.input_audio", part.input_audio.data, "base64")
     if isinstance(part, ChatFile):
         raise unsupported(f"{param}.file", "Files are not read here. Send their text, or pages as images.")
     if isinstance(part, ChatImage):

@@ -44,6 +44,7 @@ from engine.pipelines.speaking.voice import SpeechSampling, VoiceSettings
 from engine.tasks import CancelScope
 from engine.types import Request as EngineRequest
 from engine.types import SamplingParams, new_id
+from engine.vision.processor import hearing
 
 router = APIRouter(route_class=JsonRoute, tags=["SGLang"])
 
@@ -66,7 +67,7 @@ async def model_info(server: Here) -> SglangModelInfo:
         model_type=str(model.config.get("model_type", "")),
         max_context_length=model.context or None,
         has_image_understanding=getattr(model, "vision", None) is not None,
-        has_audio_understanding=use == "listen",
+        has_audio_understanding=use == "listen" or hearing(getattr(model, "vision", None)) is not None,
     )
 
 

@@ -182,7 +182,7 @@ class Transcriber:
             return
         shift = 0.0 if isinstance(sound, Audio) else sound.start
         voices, waiting = SpeakerActivity(self._engine, options.speakers), deque[TranscriptSegment]()
-        timed = self._timed(options)
+        timed = self.timed(options)
         for segment in self._segments(sound, timed, voices.feed):
             waiting.append(segment)
             while waiting and waiting[0].end - shift + SPEAKERS_NEAR <= voices.decided:
@@ -191,7 +191,7 @@ class Transcriber:
         for segment in waiting:
             yield from _asked(voices.attributed(segment, shift), options)
 
-    def _timed(self, options: ListenOptions) -> ListenOptions:
+    def timed(self, options: ListenOptions) -> ListenOptions:
         """With times of words, where the model gives some: they say where one speaker ends and the next begins."""
         timed = replace(options, words=True)
         try:
@@ -361,8 +361,16 @@ class Caption:
 class Captions:
     """Live captions of one stream, for one thread: partial text during speech, final text after it."""
 
-    def __init__(self, engine: EngineLike, listener: Transcriber, rules: VadRules = DEFAULT_RULES) -> None:
+    def __init__(
+        self,
+        engine: EngineLike,
+        listener: Transcriber,
+        rules: VadRules = DEFAULT_RULES,
+        speakers: SpeakerActivity | None = None,
+    ) -> None:
+        """`speakers`: who is heard. Final text then waits until it is decided whose it is, and is cut between speakers."""
         self._listener = listener
+        self._speakers, self._undecided = speakers, deque[TranscriptSegment]()
         self._activity = VoiceActivityStream(engine, rules)
         self._kept = np.zeros(0, np.float32)  # samples that may still be transcribed
         self._first = 0  # position of the first of them in the stream
@@ -378,14 +386,30 @@ class Captions:
         """Process f32 samples at 16 kHz and return new captions. Blocks until the models are done."""
         self._kept = np.concatenate((self._kept, samples.astype(np.float32, copy=False)))
         ended = [change.span for change in self._activity.feed(samples) if isinstance(change, SpeechEnded)]
-        made = [self._caption(span, True) for span in ended] + self._partial()
+        if self._speakers is not None:
+            self._speakers.feed(samples)
+        made = self._final(ended) + self._partial()
         self._drop_old()
         return [caption for caption in made if caption.segment.text]
 
     def finish(self) -> list[Caption]:
         """End the stream: the current speech becomes final."""
-        made = [self._caption(change.span, True) for change in self._activity.finish()]
-        return [caption for caption in made if caption.segment.text]
+        ended = [change.span for change in self._activity.finish()]
+        if self._speakers is not None:
+            self._speakers.finish()
+        return [caption for caption in self._final(ended) if caption.segment.text]
+
+    def _final(self, ended: Iterable[SampleSpan]) -> list[Caption]:
+        """Of speech that has ended; of earlier speech too, if it was not known whose it is."""
+        made = [self._caption(span, True) for span in ended]
+        if self._speakers is None:
+            return made
+        self._undecided += [caption.segment for caption in made if caption.segment.text]
+        known: list[Caption] = []
+        while self._undecided and self._undecided[0].end + SPEAKERS_NEAR <= self._speakers.decided:
+            parts = self._speakers.attributed(self._undecided.popleft())
+            known += [Caption(part, True) for part in parts]
+        return known
 
     def _partial(self) -> list[Caption]:
         begun, seen = self._activity.begun, self._activity.seen

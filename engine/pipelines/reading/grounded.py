@@ -1,6 +1,7 @@
-"""What DeepSeek-OCR writes of a page: markdown in parts, each with its kind and its place before it.
+"""What DeepSeek-OCR and Unlimited-OCR write of a page: markdown in parts, each with its kind and its place before it.
 
-A part is `<|ref|>text<|/ref|><|det|>[[84, 52, 612, 92]]<|/det|>` and its markdown; places are in thousandths of the page, from 0 to 999.
+A part is `<|ref|>text<|/ref|><|det|>[[84, 52, 612, 92]]<|/det|>` (of Unlimited-OCR `<|det|>text [84, 52, 612, 92]<|/det|>`) and its
+markdown; places are in thousandths of the page, from 0 to 999.
 """
 
 from __future__ import annotations
@@ -12,9 +13,12 @@ from engine.pipelines.reading.results import Box, Element, Kind, bounding_box
 from engine.pipelines.reading.whole_pages import markdown_elements
 
 LAST = 999  # of a page's width and height
-_MARK = re.compile(r"<\|ref\|>([^<\n]{0,60})<\|/ref\|>\s*<\|det\|>([\[\]\d,\s]{0,2000})<\|/det\|>")
+_MARK = re.compile(
+    r"(?:<\|ref\|>(?P<before>[^<\n]{0,60})<\|/ref\|>\s*)?"
+    r"<\|det\|>(?P<label>[^\W\d][\w-]{0,60} )?(?P<places>[\[\]\d,\s]{0,2000})<\|/det\|>"
+)
 _PLACE = re.compile(r"\[\s*(\d{1,4})\s*,\s*(\d{1,4})\s*,\s*(\d{1,4})\s*,\s*(\d{1,4})\s*\]")
-_TAG = re.compile(r"<\|/?(?:ref|det|grounding)\|>")
+_TAG = re.compile(r"<\|/?(?:ref|det|grounding)\|>|<PAGE>")
 _FIGURES = frozenset({"image", "figure", "picture"})
 # kinds that markdown does not tell from text
 _KINDS: dict[str, tuple[Kind, int]] = {
@@ -49,7 +53,8 @@ def grounded_elements(text: str, page: Box) -> list[Element]:
     found = markdown_elements(without_places(text[:first]), page)
     for mark, following in zip(marks, [*marks[1:], None]):
         said = without_places(text[mark.end() : following.start() if following else len(text)])
-        found += _part(mark[1].strip().lower(), _box(mark[2], page), said)
+        label = mark["label"] or mark["before"] or ""
+        found += _part(label.strip().lower(), _box(mark["places"], page), said)
     return [replace(element, order=order) for order, element in enumerate(found)]
 
 

@@ -54,6 +54,9 @@ DEEPSEEK_OCR = TaskPrompts(
     whole_pages=True,
 )
 
+# It knows one task for a page. Of a region the text is kept alone.
+UNLIMITED_OCR = TaskPrompts(dict.fromkeys(("markdown", *_FREE), "document parsing."), whole_pages=True)
+
 DOCLING = TaskPrompts(
     {
         "markdown": "Convert this page to docling.",
@@ -65,7 +68,7 @@ DOCLING = TaskPrompts(
     whole_pages=True,
 )
 
-_FAMILIES = {"deepseek_ocr2": DEEPSEEK_OCR, "glm_ocr": GLM_OCR, "lighton_ocr": LIGHTON}
+_FAMILIES = {"deepseek_ocr2": DEEPSEEK_OCR, "glm_ocr": GLM_OCR, "lighton_ocr": LIGHTON, "unlimited_ocr": UNLIMITED_OCR}
 _PROMPT_END_1_5 = "Assistant:\n"  # prompts of PaddleOCR-VL's first version end with a space
 
 

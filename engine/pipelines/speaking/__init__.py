@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+CHATTERBOX_VOICE = "default"  # that comes with the model
+CHATTERBOX_STYLE = "exaggeration 0.7, guidance 0.3"  # an example of its instructions
 _ORPHEUS_VOCABULARY = 128_266 + 7 * 4096  # Llama's, and the codes of a frame
 
 

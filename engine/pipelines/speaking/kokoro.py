@@ -48,7 +48,7 @@ def read_voice(path: Path) -> np.ndarray:
             made = np.load(path, allow_pickle=False)
         else:
             raws = read_pickled(path) if path.suffix == ".pt" else read_file(path)
-            made = _numbers(path, next(iter(raws.values())))
+            made = read_numbers(path, next(iter(raws.values())))
     except (OSError, ValueError, StopIteration) as error:
         raise WeightsError(f"{path} is not a voice ({type(error).__name__}).") from None
     if made.ndim not in (2, 3) or made.dtype.kind != "f" or not made.size or not np.isfinite(made).all():
@@ -56,7 +56,8 @@ def read_voice(path: Path) -> np.ndarray:
     return made.reshape(made.shape[0], -1).astype(np.float32)
 
 
-def _numbers(path: Path, raw: Raw) -> np.ndarray:
+def read_numbers(path: Path, raw: Raw) -> np.ndarray:
+    """A tensor of a voice's file."""
     if raw.dtype == "BF16":
         wide = np.frombuffer(raw.buffer, np.uint16).astype(np.uint32) << 16
         return wide.view(np.float32).reshape(raw.shape)

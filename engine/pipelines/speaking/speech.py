@@ -129,11 +129,12 @@ def stream_take(
     rate: int,
     guard: RepetitionGuard,
     begun: Task[Any] | None = None,
+    over: Callable[[], bool] = lambda: False,
 ) -> Take:
     """A running request's samples, chunk by chunk. Closing the generator cancels the request and the codec's task.
 
     `render(frames, last)` starts the codec on frames, or returns None if there is nothing to render. `sizes`: frames of the
-    first chunks; the last number holds for all later ones. `begun`: a codec task that must end first.
+    first chunks; the last number holds for all later ones. `begun`: a codec task that must end first. `over`: whether the frames so far are all that is wanted.
     """
     gate, many = SilenceGate(rate), chain(sizes, repeat(sizes[-1]))
     waiting: list[np.ndarray] = []
@@ -154,12 +155,14 @@ def stream_take(
                 waiting.append(frame)
                 if guard.add(frame):
                     end = "repeats"
-            over = end in ("whole", "long")
-            if not over and len(waiting) < size:
+            if end is None and over():
+                end = "whole"
+            last = end in ("whole", "long")
+            if not last and len(waiting) < size:
                 continue
             if running is not None:
                 running.result()
-            running = render(waiting, over)
+            running = render(waiting, last)
             waiting, size = [], next(many)
             if running is None:
                 continue

@@ -1,4 +1,4 @@
-"""The text-to-speech models by their checkpoints: Qwen3-TTS, Kokoro, Orpheus, Spark-TTS, and the system's own voices."""
+"""The text-to-speech models by their checkpoints: Qwen3-TTS, Pocket-TTS, Chatterbox, Kokoro, Orpheus, Spark-TTS, and the system's own voices."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Any
 
 from engine.errors import BadRequest, ErrorText
 from engine.pipelines.speaking import is_kokoro, is_orpheus, is_spark
+from engine.pipelines.speaking.chatterbox import Chatterbox
 from engine.pipelines.speaking.kokoro import KokoroVoice
 from engine.pipelines.speaking.orpheus import Orpheus
+from engine.pipelines.speaking.pocket_tts import PocketTTS
 from engine.pipelines.speaking.qwen3_tts import Qwen3TTS
 from engine.pipelines.speaking.spark import Spark
 from engine.pipelines.speaking.speech import SpeechModel
@@ -26,8 +28,12 @@ def speaker(engine: EngineLike, model: str) -> SpeechModel:
         return elsewhere(engine)
     if config.get("model_type") == "qwen3_tts":
         return Qwen3TTS(engine, model)
+    if config.get("model_type") == "pocket_tts":
+        return PocketTTS(engine, model)
     if is_kokoro(config):
         return KokoroVoice(engine, model)
+    if config.get("model_type") == "chatterbox":
+        return Chatterbox(engine, model)
     if is_orpheus(config):
         return Orpheus(engine, model)
     if config.get("model_type") == "system_voice":
@@ -35,7 +41,11 @@ def speaker(engine: EngineLike, model: str) -> SpeechModel:
     if is_spark(folder):
         return Spark(engine, model)
     raise BadRequest(
-        ErrorText("{model} does not speak. Qwen3-TTS, Kokoro, Orpheus and Spark-TTS models do.", model=model), "model"
+        ErrorText(
+            "{model} does not speak. Qwen3-TTS, Pocket-TTS, Chatterbox, Kokoro, Orpheus and Spark-TTS models do.",
+            model=model,
+        ),
+        "model",
     )
 
 

@@ -64,7 +64,9 @@ class Clone:
     only the timbre.
     """
 
-    vector: np.ndarray  # [D] f32, from the speaker encoder (Spark-TTS: global tokens, whole numbers)
+    vector: (
+        np.ndarray
+    )  # [D] f32, from the speaker encoder (Spark-TTS: global tokens, whole numbers; Chatterbox: all that it hears)
     codes: np.ndarray | None = None  # [frames, groups]
     text: str | None = None  # their transcript
 

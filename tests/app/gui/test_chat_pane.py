@@ -16,6 +16,8 @@ from app.gui.chat import message_view
 from app.gui.chat.message_view import CodeWidget, FooterWidget, ProseWidget, UserTextWidget
 from app.gui.chat.pane import ChatPane
 from app.gui.store import records
+from app.gui.store.messages import StoredMessage
+from app.gui.viewmodels.chat.history import for_model
 from engine.errors import OutOfMemory
 from tests.app.gui.conftest import Opened
 
@@ -220,6 +222,19 @@ def test_sound_needs_a_model_that_listens_and_is_written_down_then(grus: Opened,
     pane.draft.add([sound])
     grus.until(lambda: pane.draft.files)
     assert pane.draft.files[0].text == "Cranes call at dawn."
+
+
+def test_a_model_that_hears_gets_the_sound_itself(grus: Opened, tmp_path: Path) -> None:
+    pane = chat(grus)
+    grus.until(lambda: "tiny" in pane.model_box.abilities)
+    pane.model_box.abilities["tiny"] = frozenset({"chat", "hear"})
+    sound = tmp_path / "memo.wav"
+    sound.write_bytes(b"RIFF")
+    pane.draft.add([sound])
+    grus.until(lambda: pane.draft.files)
+    assert (pane.draft.files[0].kind, pane.draft.files[0].text) == ("sound", "")
+    (made,) = for_model("", [StoredMessage(1, None, "user", "What is said?", attachments=tuple(pane.draft.files))])
+    assert [part["type"] for part in made["content"]] == ["audio", "text"]
 
 
 def test_a_picture_for_a_text_model_is_said_when_attached_and_loses_nothing(grus: Opened) -> None:

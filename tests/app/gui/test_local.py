@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import soundfile
 from PIL import Image
 
 from app.gui.preferences import Preferences
@@ -25,7 +27,10 @@ from tests.app.server.scripted import until
 from tests.checkpoints import save
 from tests.engine.hub.test_other_apps import ollama, put
 from tests.engine.parallel.test_team import children, gone
+from tests.engine.vision.pictures import drawn
 from tests.packed_checkpoints import save_packed
+from tests.seeing_checkpoints import gemma4_hearing, made, written
+from tests.seeing_checkpoints import save as save_family
 from tests.vision_checkpoints import save as save_seeing
 
 
@@ -107,6 +112,38 @@ def test_a_real_model_answers_and_pictures_change_what_it_says(core: WindowEngin
         answers.add(listener.text)
         assert reply(core, "words", parts).end == "length"  # without the picture, which it cannot see
     assert len(answers) > 1
+
+
+def test_internvl_sees_and_gemma_4_hears_in_the_window(tmp_path: Path) -> None:
+    """A sound that a model hears is one that another is told of."""
+    family = gemma4_hearing()
+    models = {
+        "internvl": str(save_family("internvl", tmp_path / "internvl")),
+        "gemma": str(written(family, made(family), tmp_path / "gemma")),
+    }
+    assert "hear" in capabilities_of(models["gemma"])
+    assert "hear" not in capabilities_of(models["internvl"])
+    preferences = Preferences(tmp_path / "preferences.json")
+    preferences.put("backend", "auto")
+    core = WindowEngine(AtOnce(), lambda: local_service(preferences, models), Straight)
+    core.start()
+    try:
+        for model, kind, ending in (("internvl", "image", "png"), ("gemma", "image", "png"), ("gemma", "audio", "wav")):
+            answers = set()
+            for seed in range(4):
+                file = tmp_path / f"{seed}.{ending}"
+                if kind == "image":
+                    drawn(60, 40, seed).save(file)
+                else:
+                    soundfile.write(file, np.random.default_rng(seed).normal(0, 0.1 + 0.1 * seed, 8000), 16000)
+                parts = [{"type": kind, kind: file}, {"type": "text", "text": "What is it?"}]
+                listener = reply(core, model, parts)
+                assert listener.end == "length"
+                answers.add(listener.text)
+            assert len(answers) > 1
+        assert reply(core, "internvl", parts).end == "length"  # without the sound, which it cannot hear
+    finally:
+        core.close()
 
 
 @pytest.mark.slow

@@ -12,16 +12,8 @@ import pytest
 import soundfile
 
 from app.gui.store.worker import AppStore
-from app.gui.viewmodels.speak import (
-    PACES,
-    PITCHES,
-    SpeakOptions,
-    SpeakResults,
-    SpeakSettings,
-    fitting,
-    offer_of,
-    text_of,
-)
+from app.gui.viewmodels.speak import PACES, PITCHES, SpeakResults, SpeakSettings, fitting, text_of
+from app.gui.viewmodels.speak_options import SpeakOptions, offer_of
 from app.runtime import pipelines
 from app.runtime.catalogue import config_in
 from engine.engine import Engine

@@ -13,7 +13,7 @@ from PySide6.QtGui import QDropEvent
 
 from app.gui.sound import devices
 from app.gui.speak.pane import SpeakPane
-from app.gui.viewmodels.speak import UNKNOWN
+from app.gui.viewmodels.speak_options import UNKNOWN
 from app.runtime import catalogue, pipelines
 from engine.pipelines.speaking.system_voice import SystemVoice
 from engine.pipelines.speaking.voice import Clone

@@ -14,6 +14,7 @@ from typing import Any
 
 import anthropic
 import httpx
+import numpy as np
 import openai
 import pytest
 
@@ -69,11 +70,11 @@ def written(live: Live, words: str, tokens: int, **how: Any) -> Iterator[str]:
             yield chunk.choices[0].delta.content or ""
 
 
-def spoken(live: Live, words: str, seed: int, voice: str = "eric") -> bytes:
+def spoken(live: Live, words: str, seed: int, voice: str = "eric") -> np.ndarray:
     with client(live).audio.speech.with_streaming_response.create(
         model="voice", voice=voice, input=words, response_format="pcm", extra_body={"seed": seed, "temperature": 0.9}
     ) as reply:
-        return b"".join(reply.iter_bytes())
+        return np.frombuffer(b"".join(reply.iter_bytes()), np.int16).astype(np.int32)
 
 
 def seeded_chat(live: Live) -> Iterator[str]:
@@ -110,11 +111,13 @@ BAD: dict[str, Callable[[Live], Any]] = {
 
 @pytest.fixture(scope="module")
 def alone(live: Live) -> dict[str, Any]:
-    """What each request gives on an idle server. Only vectors may differ in company, in their last digits."""
+    """What each request gives on an idle server. Only vectors may differ in company, in their last digits, and, without the kernels,
+    samples by one where they are rounded to 16 bits."""
     answers = {name: ask(live) for name, ask in ASKED.items()}
     assert every(len(answer) > 20 for answer in answers.values())
-    assert answers["voice"] != answers["other voice"]
-    return answers | {"vector": pytest.approx(answers["vector"], abs=1e-5)}
+    assert len(answers["voice"]) != len(answers["other voice"])
+    near = {"vector": 1e-5, "voice": 1, "other voice": 1}
+    return answers | {name: pytest.approx(answers[name], abs=most) for name, most in near.items()}
 
 
 def at_rest(live: Live) -> dict[str, Any]:

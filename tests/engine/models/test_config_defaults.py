@@ -21,11 +21,13 @@ IDS = [5, 17, 33, 41, 8, 9, 60, 3, 200, 7, 7, 150, 99, 31, 64, 128, 254, 1, 2, 9
 SIZES = dict(hidden_size=64, num_attention_heads=4, num_hidden_layers=2, intermediate_size=96, vocab_size=99)
 OTHERS = {  # not text alone
     *(
+        "chatterbox",
         "moonshine",
         "moonshine_streaming",
         "lfm2-vl",
         "paddleocr_vl",
         "qwen2_5_vl",
+        "pocket_tts",
         "qwen3_tts",
         "qwen3_vl",
         "qwen3_vl_moe",

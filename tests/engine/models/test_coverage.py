@@ -24,17 +24,22 @@ from tests.engine.weights.gguf import test_llamacpp
 
 MODEL_FILES = Path(__file__).parents[3] / "engine" / "models"
 NOT_TEXT = {
+    "chatterbox",
     "deepseek_ocr2",
+    "glm46v",
+    "glm4v",
     "glm_ocr",
     "lighton_ocr",
     "moonshine",
     "moonshine_streaming",
     "paddleocr_vl",
+    "pocket_tts",
     "qwen2_5_vl",
     "qwen3_asr",
     "qwen3_tts",
     "qwen3_vl",
     "qwen3_vl_moe",
+    "unlimited_ocr",
     "whisper",
 }
 SAME = {  # types that are another one beside an encoder, or its text alone

@@ -23,7 +23,7 @@ from tests.engine.models.test_seeing_families import BACKENDS, CASES, pictures_o
 from tests.engine.models.test_vision_parity import agree
 from tests.engine.vision.pictures import drawn
 from tests.ocr_checkpoints import OCR_FAMILIES, glm_pixels, reference, save
-from tests.seeing_world import SeeingWorld, references_reply
+from tests.seeing_world import SeeingWorld, exact_logits, references_reply
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,9 @@ def expected(name: str, case: str, ids: tuple[int, ...]) -> tuple[np.ndarray, li
     if CASES[case][1]:
         inputs |= OCR_FAMILIES[name].with_ids(prompt) | OCR_FAMILIES[name].inputs(pictures_of(case))
     reference(name).model.rope_deltas = None  # it remembers the last prompt's
-    return references_reply(reference(name), inputs)
+    _, reply, margins = references_reply(reference(name), inputs)
+    reference(name).model.rope_deltas = None
+    return exact_logits(reference(name), inputs), reply, margins
 
 
 @pytest.mark.parametrize("name", OCR_FAMILIES)

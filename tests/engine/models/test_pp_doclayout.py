@@ -1,4 +1,4 @@
-"""PP-DocLayout of both versions on both backends against the reference library: boxes, classes, scores, reading order."""
+"""PP-DocLayout of all versions on both backends against the reference library: boxes, classes, scores, reading order."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ import pytest
 from backends.pick import pick
 from engine.errors import BadRequest, ConfigError, UnsupportedArchitecture, WeightsError
 from engine.models.encoder import Pieces
-from engine.models.pp_doclayout import PpDocLayout, pp_doclayout
+from engine.models.pp_doclayout import PpDocLayout, PpDocLayoutV4, pp_doclayout
+from engine.models.successors import reading_ranks
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.view import build, survey
 from tests import reading_checkpoints
 from tests.reading_checkpoints import LABELS, SIDE, layout_pixels, page, save_pp_doclayout
 
-BACKENDS, VERSIONS = ("torch", "mlx"), (2, 3)
+BACKENDS, VERSIONS = ("torch", "mlx"), (2, 3, 4)
 PAGES = {"tall": page(), "wide": page(120, 260), "blank": np.full((90, 90, 3), 255, np.uint8)}
 KEPT = 9  # class scores above the threshold; so few that the reference's limit to one a query cuts none
 
@@ -52,7 +53,8 @@ def raw(version: int, name: str) -> Any:
 
     steady = partial(torch.argsort, stable=True)
     with torch.no_grad(), patch.object(torch, "argsort", steady):
-        return reading_checkpoints.pp_doclayout(version)(pixel_values=layout_pixels(PAGES[name], SIDE))
+        pixels = layout_pixels(PAGES[name], SIDE, rounded=version != 4)
+        return reading_checkpoints.pp_doclayout(version)(pixel_values=pixels)
 
 
 def threshold_of(version: int, name: str) -> float:
@@ -64,6 +66,8 @@ def expected(version: int, name: str, threshold: float) -> list[tuple[tuple[floa
     """The reference's way from scores to regions in reading order; of a box with several classes, the likeliest."""
     import torch
 
+    if version == 4:
+        return expected_of_quads(name, threshold)
     found, (height, width) = raw(version, name), PAGES[name].shape[:2]
     scores = torch.sigmoid(found.order_logits)
     votes = scores.triu(diagonal=1).sum(1) + (1.0 - scores.transpose(1, 2)).tril(diagonal=-1).sum(1)
@@ -81,14 +85,98 @@ def expected(version: int, name: str, threshold: float) -> list[tuple[tuple[floa
     return [regions[place] for place in sorted(regions)]
 
 
+def expected_of_quads(name: str, threshold: float) -> list[tuple[tuple[float, ...], str, float]]:
+    """The same of version 4. The reference's boxes may reach beyond the page."""
+    found, (height, width) = raw(4, name), PAGES[name].shape[:2]
+    logits, quads = found.logits[0].numpy(), found.pred_boxes[0].numpy()
+    scores = 1 / (1 + np.exp(-logits))
+    kept = np.flatnonzero(scores.max(1) >= threshold)
+    before, follows = (
+        of[0].numpy()[np.ix_(kept, kept)] for of in (found.relative_order_logits, found.successor_order_logits)
+    )
+    corners = quads[:, None, :2] + quads[:, 2:].reshape(-1, 4, 2) - 0.5
+    size = np.array([width, height])
+    low, high = ((of(corners, 1) * size).clip(0, size) for of in (np.min, np.max))
+    order = kept[np.argsort(references_order()(before, follows))]
+    return [((*low[i].tolist(), *high[i].tolist()), LABELS[scores[i].argmax()], float(scores[i].max())) for i in order]
+
+
+@cache
+def references_order() -> Callable[..., np.ndarray]:
+    """The reference's own code, without the libraries that its file wants for other things."""
+    import ast
+    from collections import defaultdict
+
+    import transformers
+
+    def dense(edges: Any, shape: tuple[int, int], dtype: Any) -> np.ndarray:
+        made = np.zeros(shape, dtype)
+        made[edges[1]] = edges[0]
+        return made
+
+    def components(graph: np.ndarray, directed: bool, connection: str = "weak") -> tuple[int, np.ndarray]:
+        """What scipy gives, by powers of the matrix."""
+        near = graph + np.eye(len(graph), dtype=int)
+        reached = np.linalg.matrix_power((near if directed else near + near.T).astype(object), len(graph)) > 0
+        alike = reached & reached.T
+        firsts = sorted(set(alike.argmax(1).tolist()))
+        return len(firsts), np.array([firsts.index(first) for first in alike.argmax(1)])
+
+    folder = Path(transformers.__file__).parent / "models" / "pp_doclayout_v4"
+    tree = ast.parse((folder / "image_processing_pp_doclayout_v4.py").read_text(encoding="utf-8"))
+    (whole,) = (node for node in tree.body if isinstance(node, ast.ClassDef))
+    names = {
+        "_decode_reading_order",
+        "_remove_cycles",
+        "_find_connected_components",
+        "_topological_sort",
+        "_to_sparse_graph",
+    }
+    whole.body = [node for node in whole.body if isinstance(node, ast.FunctionDef) and node.name in names]
+    whole.bases, whole.decorator_list = [], []
+    known: dict[str, Any] = dict(np=np, defaultdict=defaultdict, coo_matrix=dense, connected_components=components)
+    exec(compile(ast.Module([whole], []), str(folder), "exec"), known)
+    decode: Callable[..., np.ndarray] = known[whole.name]()._decode_reading_order
+    return decode
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_orders_of_successors_are_the_references(seed: int) -> None:
+    """Circles, parts and choices of all sizes."""
+    random = np.random.default_rng(seed)
+    n = int(random.integers(1, 40))
+    follows = random.normal(-1.5 - seed / 4, 1, (n, n)).astype(np.float32)
+    np.fill_diagonal(follows, -1e4)
+    pairs = random.normal(0, 2, (n, n)).astype(np.float32)
+    before = pairs - pairs.T
+    assert reading_ranks(before, follows).tolist() == references_order()(before, follows).tolist()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_scores_of_successors_are_the_references(parts: Callable[..., PpDocLayout], backend: str) -> None:
+    part, want = parts(4, backend), raw(4, "tall")
+    assert isinstance(part, PpDocLayoutV4)
+    x = part.ops.array(want.last_hidden_state[0].numpy())
+    before, follows = part.successors.scores(x)
+    assert np.abs(before - want.relative_order_logits[0].numpy()).max() <= 1e-4
+    assert np.abs(follows - want.successor_order_logits[0].numpy()).max() <= 1e-3  # beside 10,000
+    assert (want.successor_order_logits[0].numpy() > 0).any()
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("backend", BACKENDS)
 class TestParity:
     @pytest.mark.parametrize("name", PAGES)
     def test_candidates(self, parts: Callable[..., PpDocLayout], backend: str, version: int, name: str) -> None:
-        pixels = (layout_pixels(PAGES[name], SIDE)[0].permute(1, 2, 0).numpy() * 255).round().astype(np.uint8)
-        got, want = _run(parts(version, backend).candidates(pixels)), raw(version, name)
-        assert np.abs(got.boxes - want.pred_boxes[0].numpy()).max() <= 1e-4
+        part, want = parts(version, backend), raw(version, name)
+        pixels = layout_pixels(PAGES[name], SIDE, part.rounded)[0].permute(1, 2, 0).numpy() * 255
+        got = _run(part.candidates(pixels.round().astype(np.uint8) if part.rounded else pixels))
+        boxes = want.pred_boxes[0].numpy()
+        if version == 4:
+            corners = boxes[:, None, :2] + boxes[:, 2:].reshape(-1, 4, 2) - 0.5
+            low, high = corners.min(1), corners.max(1)
+            boxes = np.concatenate([(low + high) / 2, high - low], 1)
+        assert np.abs(got.boxes - boxes).max() <= 1e-4
         assert np.abs(got.logits - want.logits[0].numpy()).max() <= 1e-3
 
     @pytest.mark.parametrize("name", ["tall", "wide"])
@@ -131,6 +219,7 @@ def test_other_work_may_step_in(parts: Callable[..., PpDocLayout], monkeypatch: 
 def test_thresholds_are_the_checkpoints(parts: Callable[..., PpDocLayout]) -> None:
     assert parts(2, "torch").thresholds.tolist() == pytest.approx([0.5, 0.55, 0.45, 0.5, 0.4])
     assert parts(3, "torch").thresholds.tolist() == pytest.approx([0.3] * 5)
+    assert parts(4, "torch").thresholds.tolist() == pytest.approx([0.5] * 5)
 
 
 @pytest.mark.parametrize(
@@ -186,6 +275,12 @@ def test_another_architecture_is_refused(tmp_path: Path) -> None:
     checkpoint = Checkpoint.open(save_pp_doclayout(2, tmp_path))
     with pytest.raises(UnsupportedArchitecture, match="yolo"):
         survey(lambda view: pp_doclayout(view, {**checkpoint.config, "model_type": "yolo"}), checkpoint)
+
+
+def test_a_box_must_be_a_quadrilateral(tmp_path: Path) -> None:
+    checkpoint = Checkpoint.open(save_pp_doclayout(4, tmp_path))
+    with pytest.raises(ConfigError, match="num_coords must be 10"):
+        survey(lambda view: pp_doclayout(view, {**checkpoint.config, "num_coords": 8}), checkpoint)
 
 
 def test_the_config_is_the_published_one(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def test_paddleocr_vl(spelling: str) -> None:
     assert 0.9e9 < found.parameters < 1.0e9
 
 
-@pytest.mark.parametrize("name", ["pp_doclayout_v2", "pp_doclayout_v3"])
+@pytest.mark.parametrize("name", ["pp_doclayout_v2", "pp_doclayout_v3", "pp_doclayout_v4"])
 def test_pp_doclayout(name: str) -> None:
     config, shapes = made(name)
     assert find_part(config) is pp_doclayout

@@ -201,6 +201,19 @@ class TestLlamaCpp:
         finally:
             world.engine.close()
 
+    @pytest.mark.parametrize("name", ["lfm2_vl", "lfm2_vl_moe"])
+    def test_lfm2_vls_text_is_ours(self, place: Callable[..., Path], tmp_path: Path, name: str) -> None:
+        """llama.cpp's pictures of LFM 2-VL have as many tokens, and tiles are as large, as published settings say."""
+        folder = shutil.copytree(place(name), tmp_path / name)
+        settings = json.loads((folder / "preprocessor_config.json").read_text())
+        settings |= dict(min_image_tokens=64, max_image_tokens=256, tile_size=512, min_tiles=2, max_tiles=10)
+        (folder / "preprocessor_config.json").write_text(json.dumps(settings))
+        world = SeeingWorld(convert(folder, tmp_path / f"{name}.gguf"), "torch")
+        try:
+            compare(world, name, drawn(96, 80, 1))
+        finally:
+            world.engine.close()
+
 
 def compare(world: SeeingWorld, name: str, picture: Image.Image, file: Path | None = None) -> None:
     """Along llama.cpp's greedy reply. `file`: what it reads, if not our file."""

@@ -41,8 +41,10 @@ def test_pixels_are_the_references(size: tuple[int, int]) -> None:
 
 def test_what_cannot_be_is_refused() -> None:
     vision = processor()
-    with pytest.raises(BadRequest, match="single frames"):
-        vision.video([drawn(8, 8)])
+    with pytest.raises(BadRequest, match="no frames"):
+        vision.video([])
+    with pytest.raises(BadRequest, match="hears no sound"):
+        vision.sound(np.zeros(16000, np.float32))
     with pytest.raises(ConfigError, match="max_soft_tokens"):
         processor(max_soft_tokens=71)
     with pytest.raises(ConfigError, match="patches are cut by"):

@@ -29,7 +29,12 @@ def processor(tmp_path: Path | None = None, **settings: Any) -> tuple[Idefics3Vi
     if tmp_path is not None:
         save_tokenizer(tmp_path, FAMILY.words)
         tokenizer = Tokenizer.from_folder(tmp_path, {}, {})
-    config = {"vision_config": SIGLIP, "scale_factor": 2, "image_token_id": id_of(FAMILY)("<image>")}
+    config = {
+        "model_type": "smolvlm",
+        "vision_config": SIGLIP,
+        "scale_factor": 2,
+        "image_token_id": id_of(FAMILY)("<image>"),
+    }
     encode = (lambda text: tokenizer.encode(text, add_special=False)) if tokenizer is not None else (lambda text: [])
     return Idefics3VisionProcessor(Fields(config), Fields(SMOL | settings), encode), tokenizer
 
@@ -83,10 +88,54 @@ def test_places_are_the_references(side: int, table: int) -> None:
     assert (tile_places(side, table, scale) == want[block_order(side, scale)]).all()
 
 
+@pytest.mark.parametrize("edge", [32, 48, 96])
+def test_a_frame_of_a_video_is_one_tile(edge: int) -> None:
+    """As the reference's processor of pictures makes it, without tiles: that of videos wants torchvision."""
+    frames = [drawn(100, 50, i) for i in range(2)]
+    clip = processor(video_sampling={"fps": 1, "max_frames": 64, "video_size": {"longest_edge": edge}})[0].video(frames)
+    want = smol_pixels(frames, do_image_splitting=False, size={"longest_edge": edge})["pixel_values"][0].numpy()
+    assert clip.grid == (2, 8, 8)
+    patches = np.empty((2, 64, 3, 4, 4), np.float32)
+    patches[:, block_order(8, 2)] = clip.patches.reshape(patches.shape)
+    got = patches.reshape(-1, 8, 8, 3, 4, 4).transpose(0, 3, 1, 4, 2, 5).reshape(want.shape)
+    assert np.abs(got - want).max() <= 1e-6
+
+
+def test_videos_are_spelled_as_the_references(tmp_path: Path) -> None:
+    from transformers.models.smolvlm.processing_smolvlm import SmolVLMProcessor
+
+    names = dict(fake_image_token="<fake_token_around_image>", global_image_token="<global-img>", image_token="<image>")
+    reference: Any = SimpleNamespace(**names, image_seq_len=16)
+    vision, tokenizer = processor(tmp_path)
+    assert tokenizer is not None
+    times = [0.0, 1.5, 21.0, 3671.9]
+    clip = vision.video([drawn(40, 30, i) for i in range(4)], seconds=times)
+    picture = vision.prepare(drawn(90, 60))
+    seen = {"rows": [[picture.rows]], "cols": [[picture.columns]]}
+    first = SmolVLMProcessor.replace_image_token(reference, seen, 0)
+    metadata = SimpleNamespace(fps=1.0, timestamps=times, duration=None)
+    inputs = {"pixel_values": np.empty((1, 4)), "video_metadata": [metadata]}
+    second = SmolVLMProcessor.replace_video_token(reference, inputs, 0)
+    assert "four frames from a 1:01:11 " in second
+    text = vision.written("User:<image>b <video>What?", [picture, clip])
+    ids, positions = vision.expand(tokenizer.encode(text, add_special=False), [picture, clip])
+    assert ids == tokenizer.encode(f"User:{first}b {second}What?", add_special=False)
+    assert len(positions) == picture.tokens + clip.tokens
+
+
 def test_what_cannot_be_is_refused() -> None:
     vision, _ = processor()
+    with pytest.raises(BadRequest, match="no frames"):
+        vision.video([])
+    with pytest.raises(BadRequest, match="must all have one size"):
+        vision.video([drawn(8, 8), drawn(8, 9)])
+    with pytest.raises(BadRequest, match="0 places for videos, but there are 1"):
+        vision.written("no place", [vision.video([drawn(8, 8)])])
+    stills = Idefics3VisionProcessor(
+        Fields({"model_type": "idefics3", "vision_config": SIGLIP, "scale_factor": 2}), Fields(SMOL), lambda text: []
+    )
     with pytest.raises(BadRequest, match="not videos"):
-        vision.video([drawn(8, 8)])
+        stills.video([drawn(8, 8)])
     with pytest.raises(BadRequest, match="1 places for images, but there are 0"):
         vision.expand([vision.image_id], [])
     with pytest.raises(ConfigError, match="scale_factor"):

@@ -33,6 +33,19 @@ def test_a_file_of_torch_is_read(tmp_path: Path) -> None:
     assert bytes(found.buffer) == torch.arange(6.0).numpy().tobytes()
 
 
+def test_tensors_that_are_stored_transposed_or_left_out(tmp_path: Path) -> None:
+    numbers = torch.arange(24.0).reshape(2, 3, 4)
+    torch.save({"a": {"turned": numbers.transpose(0, 2), "none": None}}, tmp_path / "conds.pt")
+    found = read_pickled(tmp_path / "conds.pt")
+    assert list(found) == ["a.turned"]
+    raw = found["a.turned"]
+    assert (raw.shape, raw.nbytes) == ((4, 3, 2), 96)
+    assert bytes(raw.buffer) == numbers.transpose(0, 2).contiguous().numpy().tobytes()
+    torch.save({"wide": torch.zeros(1).expand(1 << 30, 1 << 20)}, tmp_path / "wide.pt")
+    with pytest.raises(WeightsError, match="repeats"):
+        read_pickled(tmp_path / "wide.pt")
+
+
 @pytest.mark.parametrize(
     ("head", "filler"),
     [

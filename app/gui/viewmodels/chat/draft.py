@@ -191,9 +191,15 @@ ReadText = Callable[[Path, Callable[[str], Any], Callable[[str], Any]], Any]
 class FileReading:
     """Reads files that are attached, off the UI thread."""
 
-    def __init__(self, store: AppStore, work: JobRunner, transcribe: ReadText | None = None) -> None:
-        """`transcribe` turns sound into text for models that take text only."""
-        self._store, self._work, self._transcribe = store, work, transcribe
+    def __init__(
+        self,
+        store: AppStore,
+        work: JobRunner,
+        transcribe: ReadText | None = None,
+        takes_sound: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """`transcribe` turns sound into text for models that take text only; where the model `takes_sound`, it stays as it is."""
+        self._store, self._work, self._transcribe, self._takes_sound = store, work, transcribe, takes_sound
 
     def begin(
         self, read: Callable[[], Attachment], taken: Callable[[Attachment], Any], failed: Callable[[str], Any]
@@ -201,7 +207,7 @@ class FileReading:
         """`taken(file)`: its copy is in use until the caller has stored a row with it, and releases it."""
 
         def done(file: Attachment) -> None:
-            if file.kind == "sound" and self._transcribe is not None:
+            if file.kind == "sound" and self._transcribe is not None and not self._takes_sound():
                 self._transcribe(
                     Path(file.path), lambda words: taken(replace(file, text=words)), lambda why: refused(file, why)
                 )
@@ -221,7 +227,8 @@ class MessageDraft:
 
     def __init__(self, store: AppStore, work: JobRunner, folder: Path, transcribe: ReadText | None = None) -> None:
         self._store, self._folder = store, folder
-        self._files = FileReading(store, work, transcribe)
+        self.takes_sound: Callable[[], bool] = lambda: False  # whether the model that is chosen does
+        self._files = FileReading(store, work, transcribe, lambda: self.takes_sound())
         self.loaded, self.files_changed, self.failed = Signal(), Signal(), Signal()
         self.place = "new"
         self._opened = 0  # how often; an answer to an earlier opening is too late

@@ -95,13 +95,15 @@ def _result(call: ToolUse) -> str:
 
 
 def _with_attachments(message: StoredMessage) -> str | list[dict[str, Any]]:
-    """Files that have words come before the message, as words; pictures as parts of their own."""
+    """Files that have words come before the message, as words; pictures, and sounds without words, as parts of their own."""
     text = "\n\n".join([*(_words(file) for file in message.attachments if file.text), message.text]).strip()
-    pictures = [file for file in message.attachments if file.kind == "image"]
-    if not pictures:
-        return text
-    parts: list[dict[str, Any]] = [{"type": "image", "image": Path(file.path)} for file in pictures]
-    return [*parts, {"type": "text", "text": text}]
+    kinds = {"image": "image", "sound": "audio"}
+    parts: list[dict[str, Any]] = [
+        {"type": kinds[file.kind], kinds[file.kind]: Path(file.path)}
+        for file in message.attachments
+        if file.kind == "image" or (file.kind == "sound" and not file.text)
+    ]
+    return [*parts, {"type": "text", "text": text}] if parts else text
 
 
 def _words(file: Attachment) -> str:

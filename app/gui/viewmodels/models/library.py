@@ -38,6 +38,7 @@ _KEPT = "machine"  # in the preferences
 _BADGES = {
     "chat": mark("Chat"),
     "vision": mark("Vision"),
+    "hear": mark("Audio"),
     "read": mark("Documents"),
     "listen": mark("Transcription"),
     "diarize": mark("Speakers"),

@@ -52,6 +52,19 @@ def test_parts_have_their_kinds_and_places() -> None:
     assert found[3].table is not None
 
 
+def test_kinds_and_places_in_one_mark() -> None:
+    """As Unlimited-OCR writes them."""
+    written = (
+        "<|det|>title [100, 40, 600, 80]<|/det|># A report\n<|det|>image [100, 520, 400, 700]<|/det|>"
+        "<|det|>page_number [900, 960, 999, 999]<|/det|>7"
+    )
+    heading, figure, number = grounded_elements(written, PAGE)
+    assert (heading.kind, heading.text, heading.box) == ("heading", "A report", Box(200, 130, 700, 210))
+    assert (figure.kind, figure.label, number.kind, number.text) == ("figure", "image", "page_number", "7")
+    assert is_grounded(written)
+    assert without_places(f"<PAGE>{written}") == "# A report\n7"
+
+
 def test_a_region_is_its_text_alone() -> None:
     assert is_grounded(WRITTEN)
     assert without_places("<|ref|>text<|/ref|><|det|>[[1, 2, 3, 4]]<|/det|>\nHello\n<|ref|>") == "Hello"

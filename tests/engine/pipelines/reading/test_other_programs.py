@@ -1,6 +1,7 @@
-"""Twenty documents of each kind, made by pandoc and LibreOffice on this machine: all text, in order.
+"""Twenty documents of each kind, made on this machine by pandoc, LibreOffice and programs that compose mail: all text, in order.
 
-Opt-in, because both programs are large and LibreOffice is slow: GRUS_OTHER_PROGRAMS=1 with `pandoc` and `soffice` on the PATH.
+Opt-in, because pandoc and LibreOffice are large and slow: GRUS_OTHER_PROGRAMS=1 with `pandoc` and `soffice` on the PATH, and for messages
+Debian's mutt, s-nail, mailutils, swaks, mime-construct, mblaze, ruby-mail and libemail-stuffer-perl.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from pathlib import Path
 import pytest
 
 from engine.errors import UnreadableFile
+from engine.media.documents import pdf_page_texts
 from engine.pipelines.reading.formats.documents import open_text_document
+from tests.engine.pipelines.reading.other_mail import PROGRAMS, absent, letters
 from tests.engine.pipelines.reading.written_texts import tables, talks, texts
 
 THERE = os.environ.get("GRUS_OTHER_PROGRAMS") and shutil.which("pandoc") and shutil.which("soffice")
@@ -85,6 +88,33 @@ def test_slides_of_pandoc(folder: Path) -> None:
 def test_texts_of_libreoffice(folder: Path, kind: str) -> None:
     sources, phrases = by_pandoc(folder, "docx")
     check(by_libreoffice(folder, sources, kind), phrases)
+
+
+def test_pdfs_of_libreoffice(folder: Path) -> None:
+    """A PDF says where letters stand: a line of Arabic or Hebrew among English comes in the order of the page, so such lines are left out."""
+    sources, phrases = by_pandoc(folder, "docx")
+    made = by_libreoffice(folder, sources, "pdf")
+    assert len(made) == 20
+    for file in made:
+        text, at = "".join("".join(pdf_page_texts(file.read_bytes())).split()), 0
+        for phrase in phrases[file.stem]:
+            if file.stem not in ("arabic", "hebrew") or not phrase.startswith("Paragraph"):
+                at = text.index("".join(phrase.split()), at)  # lines break anywhere
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_messages_of_programs_that_compose_mail(tmp_path: Path, program: str) -> None:
+    if missing := absent():
+        pytest.skip(f"needs {', '.join(missing)}")
+    compose, _ = PROGRAMS[program]
+    made = letters(tmp_path)
+    assert len(made) == 20
+    for name, letter in made.items():
+        file = tmp_path / f"{name}.eml"
+        compose(letter, tmp_path, file)
+        text, at = text_of(file), 0
+        for phrase in letter.phrases:
+            at = text.index(" ".join(phrase.split()), at)
 
 
 @pytest.mark.parametrize("kind", ["odp", "fodp", "pptx"])

@@ -123,7 +123,7 @@ def test_regions_of_several_pages_share_the_engines_steps(
     assert most[0] >= 2
 
 
-@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize("version", [2, 3, 4])
 def test_a_layout_model_finds_the_regions(folder: Path, tmp_path: Path, version: int) -> None:
     layout = save_pp_doclayout(version, tmp_path)
     with ReadingModels(str(folder), str(layout), LoadOptions(backend="auto", **OPTIONS)) as models:  # type: ignore[arg-type]

@@ -37,15 +37,20 @@ SOME: dict[str, Any] = {
 }
 # Of other modalities than text, or unknown to llama.cpp.
 UNWRITTEN = {
+    "chatterbox",
     "deepseek_ocr2",
+    "glm46v",
+    "glm4v",
     "glm_ocr",
     "lfm3",
     "lighton_ocr",
     "moonshine",
     "moonshine_streaming",
     "paddleocr_vl",
+    "pocket_tts",
     "qwen3_asr",
     "qwen3_tts",
+    "unlimited_ocr",
     "whisper",
 }
 

@@ -228,9 +228,9 @@ struct AttentionBlock {
     int64_t heads;      // at most kMostHeads
     const KVRows *kept_k, *kept_v;  // in place of `k` and `v`: rows of the KV cache, without a gap; null: none
 };
-constexpr int64_t kMostHeads = 4;  // whose scores of all tokens one thread keeps
-constexpr int64_t attention_block_scratch(int64_t heads, int64_t dim, int64_t tokens) {  // floats; `dim`: the wider one
-    return heads * (2 * dim + kRows + tokens) * kRows + kKVTile * dim;
+constexpr int64_t kMostHeads = 4;  // that go through keys and values together
+constexpr int64_t attention_block_scratch(int64_t heads, int64_t dim) {  // floats; `dim`: the wider one
+    return heads * (2 * dim + kRows + kKVTile) * kRows + kKVTile * dim;
 }
 
 // Functions of one number, or of two; `Sum` makes one number of a row.

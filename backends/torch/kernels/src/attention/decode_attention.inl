@@ -29,35 +29,43 @@ void load_query(const float* q, const Registers& head, float* to) {
     }
 }
 
+// The sums of each one's lanes. Sixteen are summed together where a tier has a way.
+template <int N>
+INLINE void sum_each(const Floats (&x)[N], float* out) {
+    for (int i = 0; i < N; ++i) out[i] = sum_lanes(x[i]);
+}
+
 // Products of H queries with R keys, `stride` apart.
 template <KVDtype T, int H, int R>
 INLINE void query_key_tile(const float* queries, const Registers& head, const uint8_t* keys, int64_t row_bytes, float scale, float* scores,
                            int64_t stride) {
     const int64_t registers = head.count();
-    Floats sums[R][H];
-    for (int r = 0; r < R; ++r)
-        for (int h = 0; h < H; ++h) sums[r][h] = zeros();
+    Floats sums[H * R];
+    for (int i = 0; i < H * R; ++i) sums[i] = zeros();
     for (int64_t i = 0; i < registers; ++i, queries += kRows) {
         Floats k[R];
         for (int r = 0; r < R; ++r) k[r] = kv_lanes<T>(keys + r * row_bytes, head.at(i));
         for (int h = 0; h < H; ++h) {
             const Floats q = load_floats(queries + h * registers * kRows);
-            for (int r = 0; r < R; ++r) sums[r][h] = fma(q, k[r], sums[r][h]);
+            for (int r = 0; r < R; ++r) sums[h * R + r] = fma(q, k[r], sums[h * R + r]);
         }
     }
-    for (int r = 0; r < R; ++r)
-        for (int h = 0; h < H; ++h) scores[h * stride + r] = sum_lanes(sums[r][h]) * scale;
+    float made[H * R];
+    sum_each(sums, made);
+    for (int h = 0; h < H; ++h)
+        for (int r = 0; r < R; ++r) scores[h * stride + r] = made[h * R + r] * scale;
 }
 
 template <KVDtype T, int H>
 void query_key_scores(const float* queries, const Registers& head, const uint8_t* keys, int64_t row_bytes, int64_t count, float scale,
                float* scores, int64_t stride, int64_t ahead) {
+    constexpr int R = kTile >= 8 ? (H >= 4 ? 4 : 8) : 2;  // as many sums as there are registers for
     int64_t t = 0;
-    for (; t + 2 <= count; t += 2, keys += 2 * row_bytes) {
-        prefetch_row(keys, 2 * row_bytes, ahead);
-        query_key_tile<T, H, 2>(queries, head, keys, row_bytes, scale, scores + t, stride);
+    for (; t + R <= count; t += R, keys += R * row_bytes) {
+        prefetch_row(keys, R * row_bytes, ahead);
+        query_key_tile<T, H, R>(queries, head, keys, row_bytes, scale, scores + t, stride);
     }
-    if (t < count) {
+    for (; t < count; ++t, keys += row_bytes) {
         prefetch_row(keys, row_bytes, ahead);
         query_key_tile<T, H, 1>(queries, head, keys, row_bytes, scale, scores + t, stride);
     }

@@ -83,7 +83,8 @@ INLINE Floats load_block_scales(BlockScales kind, const uint8_t* from) {
 
 // A panel's scales and minima, block after block: as `expand_scales` has laid them out, or (Stored) made of what is stored, in
 // the same order of operations. Made where they are used they wait for memory together with the codes; so it is for few tokens.
-template <int Halves, bool Minima, bool Stored>
+// `Both`: of formats that share a kernel some have block scales, and some have none.
+template <int Halves, bool Minima, bool Stored, bool Both = false>
 class Scales {
     static constexpr bool kStepped = Minima || Halves == 2;  // of those that `is_read_as_stored`
 
@@ -93,6 +94,7 @@ class Scales {
         if constexpr (Stored) {
             unit_ = broadcast(&layout->unit);
             powers_ = layout->powers;
+            stepped_ = layout->blocks_per_scale == kStoredBlocks;
             d_ = panel;
             m_ = panel + layout->minima;
             block_scales_ = panel + layout->block_scales;
@@ -109,10 +111,14 @@ class Scales {
                 minimum = load_floats(next_);
                 next_ += kRows;
             }
-        } else if constexpr (!kStepped) {
-            scale = powers_ ? load_e8m0(d_) : load_f16(d_);
-            d_ += powers_ ? kRows : 2 * kRows;
         } else {
+            if constexpr (!kStepped) {
+                if (!Both || !stepped_) {
+                    scale = powers_ ? load_e8m0(d_) : load_f16(d_);
+                    d_ += powers_ ? kRows : 2 * kRows;
+                    return;
+                }
+            }
             if (half == 0 && b % kStoredBlocks == 0) {
                 of_group_ = mul(load_f16(d_), unit_);
                 d_ += 2 * kRows;
@@ -132,7 +138,7 @@ class Scales {
 
   private:
     const float* next_ = nullptr;
-    bool powers_ = false;
+    bool powers_ = false, stepped_ = false;
     const uint8_t *d_ = nullptr, *m_ = nullptr, *block_scales_ = nullptr, *block_minima_ = nullptr;
     Floats unit_{}, of_group_{}, minima_of_group_{};
 };

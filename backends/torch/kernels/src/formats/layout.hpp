@@ -56,7 +56,7 @@ constexpr bool is_read_as_stored(const Format& f) {
     if (f.scale != ScaleType::F16 && f.scale != ScaleType::E8M0) return false;
     if (f.block_scales == BlockScales::None) return !f.minima && f.halves == 1 && f.blocks_per_scale == 1;
     if (f.blocks_per_scale != kStoredBlocks) return false;
-    return f.block_scales == BlockScales::Unsigned ? f.minima == 1 : !f.minima && f.halves == 2;
+    return f.block_scales == BlockScales::Unsigned ? f.minima == 1 : !f.minima && (f.halves == 2 || f.code == Code::L4);
 }
 
 constexpr int64_t code_bytes(Code code) {  // of 16 rows of one block

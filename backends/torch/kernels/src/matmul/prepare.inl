@@ -220,6 +220,9 @@ PreparedPanel prepare_panel(const MatmulJob& job, const GrusMatrix& m, int64_t e
     }
     const uint8_t *data = panel_of(m, job.panel, expert, panel, room.panel), *codes = data + job.panel.codes;
     if (!m.format.dense() && !job.as_stored(tokens)) job.tier.expand(m.format, job.panel, data, room.scales);
+    if (job.as_stored(tokens) && data != room.panel) {  // several regions are read in turns; asked for in order first, they do not throw the prefetcher off
+        for (int64_t at = 0; at < job.panel.codes; at += 64) PREFETCH(data + at);
+    }
     const int64_t ahead = data == room.panel ? 0 : job.tier.ahead;
     const Tile tile{codes, room.scales, data, &job.panel, {}, nullptr, job.panel.blocks, values_of(m.format.table), ahead, nullptr};
     return {&m, bias, {}, tile, {}, job.on_unit(job.width(tokens)) ? tile_for_unit(job, m, data, last, room) : UnitTile{}};

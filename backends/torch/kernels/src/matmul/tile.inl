@@ -13,7 +13,7 @@ INLINE void quantized_panels(const Tile (&in)[P]) {
     constexpr int most = kTile >= 8 ? 1 : R::run;
     constexpr int run = most < quads ? most : quads;
     Floats acc[P][N];
-    Scales<Halves, Minima, Stored> scales[P];
+    Scales<Halves, Minima, Stored, C == Code::L4> scales[P];
     const uint8_t* codes[P];
     for (int p = 0; p < P; ++p) {
         scales[p].begin(in[p].scales, in[p].panel, in[p].layout);

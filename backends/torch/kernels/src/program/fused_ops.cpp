@@ -68,7 +68,7 @@ GRUS_API void grus_attention_window(const AttentionBlock* a, int64_t heads, int6
     const int64_t tokens = a->past + a->queries, blocks = (a->queries + kRows - 1) / kRows;
     parallel(heads * blocks, 1, worth(heads * a->queries * tokens * a->dim, threads), [&](int64_t begin, int64_t end) {
         static thread_local Scratch scratch;
-        float* room = reinterpret_cast<float*>(scratch.at_least(attention_block_scratch(1, std::max(a->dim, a->v_dim), tokens) * 4));
+        float* room = reinterpret_cast<float*>(scratch.at_least(attention_block_scratch(1, std::max(a->dim, a->v_dim)) * 4));
         for (int64_t i = begin; i < end; ++i) {
             const int64_t head = i / blocks, first = i % blocks * kRows, shared = head / (heads / kv_heads);
             AttentionBlock one = *a;

@@ -110,7 +110,7 @@ struct Runner {
         }
         if (i.window) longest = std::min(longest, i.window + kRows);
         const std::vector<AttentionTask>& all = tasks;  // of this thread, for all threads
-        const int64_t room = std::max(attention_block_scratch(some, i.dim, longest), decode_attention_scratch(group / parts, longest, i.dim));
+        const int64_t room = std::max(attention_block_scratch(some, i.dim), decode_attention_scratch(group / parts, longest, i.dim));
         parallel(static_cast<int64_t>(all.size()), 1, numbers > 2 * kFew ? threads : 1, [&](int64_t begin, int64_t end) {
             static thread_local Scratch scratch;
             float* memory = reinterpret_cast<float*>(scratch.at_least(room * 4));
@@ -140,30 +140,46 @@ struct Runner {
         tier.attention_block(block, scratch);
     }
 
-    // Of every token with those of its own sequence, on both sides: sixteen tokens with one head at a time. Keys and values lie
-    // beside the queries.
+    // A task of an encoder's attention: `count` tokens from `first` on with one head.
+    struct HeadTask { int64_t segment, head, first, count; };
+
+    // Of every token with those of its own sequence, on both sides. Keys and values lie beside the queries, so far apart that all rows of a
+    // head would want the same few places of a cache: each task brings those of its head together first.
     void encoder_attention(const Instruction& i) const {
-        static thread_local std::vector<AttentionTask> tasks;
+        static thread_local std::vector<HeadTask> tasks;
         tasks.clear();
-        int64_t longest = 0;
+        int64_t longest = 0, blocks = 0;
         for (int64_t s = 0; s < step.segment_count; ++s) {
             longest = std::max(longest, step.segments[s].count);
-            for (int64_t head = 0; head < i.heads; ++head)
-                for (int64_t first = 0; first < step.segments[s].count; first += kRows) tasks.push_back({s, first, head});
+            blocks += (step.segments[s].count + kRows - 1) / kRows;
         }
-        const std::vector<AttentionTask>& all = tasks;
-        const int64_t room = attention_block_scratch(1, i.dim, longest), stride = width(i.in);
+        const int64_t most = std::max<int64_t>(blocks * i.heads / (4 * threads), 1) * kRows;  // of a task: some for each thread
+        for (int64_t s = 0; s < step.segment_count; ++s)
+            for (int64_t head = 0; head < i.heads; ++head)
+                for (int64_t first = 0; first < step.segments[s].count; first += most)
+                    tasks.push_back({s, head, first, std::min(most, step.segments[s].count - first)});
+        const std::vector<HeadTask>& all = tasks;
+        const int64_t room = attention_block_scratch(1, i.dim), stride = width(i.in), dim = i.dim;
         parallel(static_cast<int64_t>(all.size()), 1, threads, [&](int64_t begin, int64_t end) {
             static thread_local Scratch scratch;
-            float* memory = reinterpret_cast<float*>(scratch.at_least(room * 4));
+            float* memory = reinterpret_cast<float*>(scratch.at_least((room + 2 * longest * dim) * 4));
+            float *k = memory + room, *v = k + longest * dim;
             for (int64_t p = begin; p < end; ++p) {
-                const auto& [at, first, head] = all[static_cast<size_t>(p)];
+                const auto& [at, head, first, count] = all[static_cast<size_t>(p)];
                 const ProgramSegment& segment = step.segments[at];
-                const float *x = row(i.in, segment.start), *k = x + (i.heads + head / (i.heads / i.kv_heads)) * i.dim;
-                const AttentionBlock block{x + first * stride + head * i.dim, stride, k, k + i.kv_heads * i.dim, stride, stride,
-                                        i.dim, i.dim, std::min<int64_t>(kRows, segment.count - first), first, i.window, i.ahead,
-                                        segment.count, i.scale, row(i.out, segment.start + first) + head * i.dim, width(i.out), nullptr, 1, nullptr, nullptr};
-                tier.attention_block(block, memory);
+                const int64_t low = i.window ? std::max<int64_t>(first + 1 - i.window, 0) : 0;
+                const int64_t high = std::min(segment.count, first + count + i.ahead);
+                const float *x = row(i.in, segment.start), *keys = x + (i.heads + head / (i.heads / i.kv_heads)) * dim;
+                for (int64_t t = low; t < high; ++t) {
+                    std::copy_n(keys + t * stride, dim, k + (t - low) * dim);
+                    std::copy_n(keys + i.kv_heads * dim + t * stride, dim, v + (t - low) * dim);
+                }
+                for (int64_t t = first; t < first + count; t += kRows) {
+                    const AttentionBlock block{x + t * stride + head * dim, stride, k, v, dim, dim, dim, dim,
+                                            std::min<int64_t>(kRows, first + count - t), t - low, i.window, i.ahead, high - low, i.scale,
+                                            row(i.out, segment.start + t) + head * dim, width(i.out), nullptr, 1, nullptr, nullptr};
+                    tier.attention_block(block, memory);
+                }
             }
         });
     }

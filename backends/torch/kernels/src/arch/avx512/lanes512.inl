@@ -45,6 +45,12 @@ INLINE Floats sub(Floats x, Floats y) { return {_mm512_sub_ps(x.v, y.v)}; }
 INLINE Floats load_floats(const float* from) { return {_mm512_loadu_ps(from)}; }
 INLINE void store(float* to, Floats x) { _mm512_storeu_ps(to, x.v); }
 INLINE float sum_lanes(Floats x) { return _mm512_reduce_add_ps(x.v); }
+#include "arch/avx512/sums_of.inl"
+INLINE void sum_each(const Floats (&x)[16], float* out) {
+    __m512 v[16];
+    for (int i = 0; i < 16; ++i) v[i] = x[i].v;
+    _mm512_storeu_ps(out, sums_of(v));
+}
 // Of activations that are quantized: bits without their sign, rounded numbers, bytes.
 INLINE Ints magnitudes(const float* from) {
     return {_mm512_and_si512(_mm512_loadu_si512(from), _mm512_set1_epi32(0x7fffffff))};

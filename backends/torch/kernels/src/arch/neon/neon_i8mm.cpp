@@ -54,7 +54,7 @@ void mmla_tile(const Tile& in) {
     const uint8_t* codes = in.codes;
     const int8_t* a = in.act.codes;
     const float* notes = in.act.notes;
-    Scales<Halves, Minima, Stored> scales{};
+    Scales<Halves, Minima, Stored, C == Code::L4> scales{};
     scales.begin(in.scales, in.panel, in.layout);
     constexpr int words = notes_per_block(Halves);
     for (int64_t b = 0; b < in.blocks; ++b) {

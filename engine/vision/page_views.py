@@ -1,4 +1,4 @@
-"""The vision processor of DeepSeek-OCR 2: a picture is padded to a square; a large one comes in tiles of a grid near its shape before that."""
+"""Vision processors of pages in views: a picture is padded to a square; a large one comes in tiles of a grid near its shape before that."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.errors import BadRequest, ConfigError
+from engine.errors import ConfigError
 from engine.media.inputs import Picture
 from engine.models.config import Fields
-from engine.models.deepseek_ocr2 import QUERIES, SHRINK, query_name, vision_fields
+from engine.models.deepseek_ocr2 import QUERIES, query_name
+from engine.models.page_views import SHRINK
+from engine.vision.base import PictureProcessor
 from engine.vision.internvl import MOST_TILES, nearest_grid
 from engine.vision.processor import (
     ImageLike,
     channel_values,
     check_shape,
     content_key,
-    expand_placeholders,
     normalized,
     raster_patches,
     resampling,
@@ -27,29 +28,34 @@ from engine.vision.processor import (
 )
 
 GREY = [127, 127, 127]
+PATCH = 16
 
 
 @dataclass(frozen=True, eq=False)
 class ViewedPicture(Picture):
     sides: tuple[int, ...]  # patches on a side of each view, tiles first
+    tiles: tuple[int, int]  # rows and columns of them; (0, 0): there are none
 
 
-class DeepseekOcr2VisionProcessor:
-    line_strips = None
+class PageViewsProcessor(PictureProcessor):
+    """A family says how many tiles there may be, and what a picture's tokens are."""
+
+    usual_tile: int
+    usual_most: int
 
     def __init__(self, config: Fields, image: Fields, encode: Callable[[str], Sequence[int]]) -> None:
-        sam = vision_fields(config).sub("sam_config")
-        self.patch = sam.int("patch_size", default=16, most=1 << 10)
+        vision = config.sub("vision_config")
+        named = vision.find("sam_config", default=None) is not None
+        self.patch = vision.sub("sam_config").int("patch_size", default=PATCH, most=1 << 10) if named else PATCH
         size = image.sub("size") if image.find("size", default=None) is not None else Fields({}, image.where)
         self.whole = size.int("height", default=1024, most=1 << 12)
-        self.tile = image.int("tile_size", default=768, most=1 << 12)
+        self.tile = image.int("tile_size", default=self.usual_tile, most=1 << 12)
         for name, side in (("size", self.whole), ("tile_size", self.tile)):
-            tokens = (side // (self.patch * SHRINK)) ** 2
-            if side % (self.patch * SHRINK) or QUERIES[query_name(tokens)] != tokens:
-                raise ConfigError(f"{image.where}: {name} ({side}) is not one that the image encoder has queries for.")
+            if side % (self.patch * SHRINK) or not self._fits(side // (self.patch * SHRINK)):
+                raise ConfigError(f"{image.where}: {name} ({side}) is not one that the image encoder takes.")
         self.splits = image.flag("crop_to_patches", True)
         self.fewest = image.int("min_patches", default=2, most=MOST_TILES)
-        self.most = image.int("max_patches", default=6, most=MOST_TILES)
+        self.most = image.int("max_patches", default=self.usual_most, most=MOST_TILES)
         if self.fewest > self.most:
             raise ConfigError(f"{image.where}: min_patches ({self.fewest}) is more than max_patches ({self.most}).")
         self.around = image.find("background_color", default=GREY)
@@ -59,7 +65,7 @@ class DeepseekOcr2VisionProcessor:
         self.mean, self.std = channel_values(image, "image_mean"), channel_values(image, "image_std")
         self.image_id = config.int("image_token_id", default=128815)
         self.placeholder_ids = (self.image_id,)
-        self.max_pixels = self.most * self.tile**2 if self.splits else self.tile**2
+        self.max_pixels = self.most * self.tile**2 if self.splits else self._side() ** 2
 
     def note(self, image: ImageLike) -> str | None:
         height, width = size_of(image)
@@ -85,23 +91,22 @@ class DeepseekOcr2VisionProcessor:
         views.append(square)
         patches = np.concatenate([raster_patches(normalized(view, self.mean, self.std), self.patch) for view in views])
         sides = tuple(len(view) // self.patch for view in views)
-        tokens = sum((side // SHRINK) ** 2 for side in sides) + 1
-        key = content_key(np.concatenate([view.reshape(-1) for view in views]), sides)
-        return ViewedPicture(patches, (len(views), sides[-1], sides[-1]), tokens, key, sides)
+        tokens = self._tokens([side // SHRINK for side in sides], rows, columns)
+        key = content_key(np.concatenate([view.reshape(-1) for view in views]), sides, rows)
+        grid = (len(views), sides[-1], sides[-1])
+        return ViewedPicture(patches, grid, tokens, key, sides, (rows, columns))
 
-    def video(self, frames: Sequence[ImageLike], *, seconds: Sequence[float] | None = None) -> Picture:
-        raise BadRequest("This model reads images, not videos. Send single frames.", "images")
+    def _fits(self, side: int) -> bool:
+        """Whether the encoder takes views with so many tokens on a side."""
+        return True
 
-    def written(self, text: str, pictures: Sequence[Picture]) -> str:
-        return text
+    def _tokens(self, sides: Sequence[int], rows: int, columns: int) -> int:
+        """Of a picture whose views have so many tokens on a side."""
+        raise NotImplementedError
 
-    def expand(self, ids: Sequence[int], pictures: Sequence[Picture]) -> tuple[list[int], np.ndarray]:
-        return expand_placeholders(
-            ids, pictures, self.placeholder_ids, lambda picture: [self.image_id] * picture.tokens
-        )
-
-    def rope(self, ids: Sequence[int], pictures: Sequence[Picture]) -> None:
-        return None
+    def _side(self) -> int:
+        """Of the whole picture."""
+        return self.whole
 
     def _grid(self, height: int, width: int) -> tuple[int, int]:
         """Rows and columns of tiles; (0, 0): the picture is small, and comes as a whole only."""
@@ -110,6 +115,34 @@ class DeepseekOcr2VisionProcessor:
         return nearest_grid(height, width, self.fewest, self.most, self.tile)
 
     def _scaled(self, height: int, width: int) -> tuple[int, int]:
-        side = self.whole if self.splits else self.tile
-        scale = side / max(height, width)
+        scale = self._side() / max(height, width)
         return max(round(height * scale), 1), max(round(width * scale), 1)
+
+
+class DeepseekOcr2VisionProcessor(PageViewsProcessor):
+    usual_tile, usual_most = 768, 6
+
+    def _fits(self, side: int) -> bool:
+        return QUERIES[query_name(side**2)] == side**2
+
+    def _tokens(self, sides: Sequence[int], rows: int, columns: int) -> int:
+        return sum(side**2 for side in sides) + 1
+
+    def _side(self) -> int:
+        return self.whole if self.splits else self.tile
+
+
+class UnlimitedOcrVisionProcessor(PageViewsProcessor):
+    usual_tile, usual_most = 640, 32
+
+    def __init__(self, config: Fields, image: Fields, encode: Callable[[str], Sequence[int]]) -> None:
+        super().__init__(config, image, encode)
+        self.stretched = not self.splits and self.whole <= image.int("maximum_pad_value", default=640)
+
+    def _tokens(self, sides: Sequence[int], rows: int, columns: int) -> int:
+        """Each line of the grid of tiles, and of the whole, is followed by one."""
+        *tiles, whole = sides
+        return whole * (whole + 1) + 1 + (rows * tiles[0] * (columns * tiles[0] + 1) if tiles else 0)
+
+    def _scaled(self, height: int, width: int) -> tuple[int, int]:
+        return (self.whole, self.whole) if self.stretched else super()._scaled(height, width)

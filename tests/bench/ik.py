@@ -1,0 +1,184 @@
+"""Against ik_llama.cpp, the fastest peer on CPUs: `python -m tests.bench ik --ik FOLDER`, with the folder of its source, in which `build` is.
+
+Both sides take the same files and keep keys and values in half precision. Conversations of a length lie beside each other, so that decoding behind all
+lengths is measured in turn. Ours are rows of a short prompt, again and again; the peer reads its tokens.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+from backends.base import Sampling, Segment, Slot
+from tests.bench.hybrid_shapes import qwen3_5_4b, qwen3_6_35b_a3b
+from tests.bench.kernels import bandwidth
+from tests.bench.mixture_shapes import bytes_a_token
+from tests.bench.peers import GrusTorch, Peer
+from tests.bench.restart import made_up
+from tests.bench.shapes import KEPT
+from tests.bench.table import Row, paired
+
+SOURCE = "GRUS_IK_LLAMA"  # environment: its folder
+SHIM = Path(__file__).with_name("ik_peer.cpp")
+PROMPT, REPLY, ROUNDS = 2048, 16, 5
+SHORT, LONG = 512, (16 << 10, 64 << 10)  # tokens behind
+ROOM = 512  # of a conversation, for replies
+PIECE = 512  # tokens that the peer takes at once: more were slower, or no faster
+KINDS = "Q4_K_M", "IQ4_XS", "Q8_0"
+
+
+def library() -> ctypes.CDLL:
+    """The peer behind calls of plain numbers, compiled against its headers when it is first needed."""
+    source = Path(os.environ[SOURCE])
+    digest = hashlib.sha256(SHIM.read_bytes() + str(source).encode()).hexdigest()[:16]
+    made = KEPT / f"ik-{digest}.so"
+    if not made.exists():
+        KEPT.mkdir(parents=True, exist_ok=True)
+        places = [source / "build" / "src", source / "build" / "ggml" / "src"]
+        link = [option for place in places for option in (f"-L{place}", f"-Wl,-rpath,{place}")]
+        include = [f"-I{source / part}" for part in ("include", "ggml/include")]
+        command = ["c++", "-O2", "-std=c++17", "-shared", "-fPIC", *include, str(SHIM), "-o", str(made), *link]
+        subprocess.run([*command, "-lllama", "-lggml"], check=True)
+    loaded = ctypes.CDLL(str(made))
+    for name in ("ik_open", "ik_begin"):
+        getattr(loaded, name).restype = ctypes.c_void_p
+    return loaded
+
+
+class IkLlamaCpp:
+    def __init__(self, path: str, dtype: str) -> None:
+        began = time.perf_counter()
+        self._library = library()
+        self.imported = time.perf_counter() - began
+        self.began = time.perf_counter()
+        self._model = ctypes.c_void_p(self._library.ik_open(os.fsencode(path)))
+        if not self._model:
+            raise RuntimeError(f"ik_llama.cpp cannot open {path}")
+        self._vocab = self._library.ik_vocab(self._model)
+        self._known: dict[int, tuple[ctypes.c_void_p, int]] = {}  # by tokens behind: a conversation, and its length
+
+    def _conversation(self, capacity: int) -> ctypes.c_void_p:
+        made = self._library.ik_begin(self._model, os.cpu_count() or 1, capacity, PIECE)
+        if not made:
+            raise RuntimeError(f"ik_llama.cpp gives no room for {capacity} tokens")
+        return ctypes.c_void_p(made)
+
+    def _read(self, conversation: ctypes.c_void_p, first: int, count: int) -> None:
+        for at in range(first, first + count, PIECE):
+            ids = [(5 + i) % self._vocab for i in range(at, min(at + PIECE, first + count))]
+            if self._library.ik_read(conversation, (ctypes.c_int * len(ids))(*ids), len(ids), at):
+                raise RuntimeError("ik_llama.cpp could not decode")
+
+    def prefill(self, n: int) -> float:
+        if 0 not in self._known:
+            self._known[0] = self._conversation(max(n, PROMPT)), 0
+        conversation, _ = self._known[0]
+        self._library.ik_forget(conversation)
+        began = time.perf_counter()
+        self._read(conversation, 0, n)
+        return time.perf_counter() - began
+
+    def begin(self, behind: int) -> int:
+        conversation = self._conversation(behind + ROOM)
+        self._read(conversation, 0, behind)
+        self._known[behind] = conversation, behind
+        return behind
+
+    def go_on(self, behind: int, n: int) -> float:
+        conversation, length = self._known[behind]
+        self._known[behind] = conversation, length + n
+        began = time.perf_counter()
+        for at in range(length, length + n):
+            self._read(conversation, at, 1)
+        return (time.perf_counter() - began) / n
+
+
+class GrusConversations(GrusTorch):
+    def __init__(self, path: str, dtype: str) -> None:
+        super().__init__(path, dtype, "torch")
+        self._known: dict[int, Slot] = {}
+
+    def begin(self, behind: int) -> int:
+        from backends.torch.kernels import arena
+
+        arena.wait()  # until the weights are packed
+        rows, states = made_up(self.kv, self.runner, behind - 1)
+        slot = self.kv.open(behind + ROOM)
+        assert slot is not None
+        self.kv.restore(slot, self.kv.import_snapshot(behind - 1, [*rows, *states]))
+        self.runner.run([Segment(slot, [5], sample=Sampling())]).read()
+        self._known[behind] = slot
+        return behind
+
+    def go_on(self, behind: int, n: int) -> float:
+        step = [Segment(self._known[behind], sample=Sampling())]
+        began = time.perf_counter()
+        for _ in range(n):
+            self.runner.run(step).read()
+        return (time.perf_counter() - began) / n
+
+
+def short_file(shape: str, kind: str) -> Path:
+    return qwen3_5_4b(kind, 16) if shape == "qwen3.5-4b" else qwen3_6_35b_a3b(kind)
+
+
+def long_file(shape: str, kind: str) -> Path:
+    """With fewer layers, or the peer would read tokens for an hour."""
+    return qwen3_5_4b(kind, 4) if shape == "qwen3.5-4b" else qwen3_6_35b_a3b(kind)
+
+
+def cases() -> Iterator[tuple[str, Callable[[], list[Row]]]]:
+    for shape in ("qwen3.5-4b", "qwen3.6-35b-a3b"):
+        for kind in KINDS:
+            yield f"{shape} {kind} short", partial(short_rows, shape, kind)
+            yield f"{shape} {kind} long", partial(long_rows, shape, kind)
+
+
+def rows(only: str = "") -> list[Row]:
+    return [row for name, measure in cases() if only.lower() in name.lower() for row in measure()]
+
+
+def sides(path: Path) -> tuple[Peer, Peer]:
+    return Peer("grus-conversations", path, "f32"), Peer("ik_llama.cpp", path, "f32")
+
+
+def short_rows(shape: str, kind: str) -> list[Row]:
+    path = short_file(shape, kind)
+    ours, theirs = sides(path)
+    with ours, theirs:
+        begin(ours, theirs, SHORT)
+        return [decode_row(f"{shape} {kind}", path, ours, theirs, SHORT), prefill_row(f"{shape} {kind}", ours, theirs)]
+
+
+def long_rows(shape: str, kind: str) -> list[Row]:
+    path = long_file(shape, kind)
+    ours, theirs = sides(path)
+    with ours, theirs:
+        begin(ours, theirs, *LONG)
+        return [decode_row(f"{shape} {kind}", path, ours, theirs, behind) for behind in LONG]
+
+
+def begin(ours: Peer, theirs: Peer, *lengths: int) -> None:
+    for side in (theirs, ours):
+        for behind in lengths:
+            side.ask("begin", behind=behind)
+
+
+def prefill_row(what: str, ours: Peer, theirs: Peer) -> Row:
+    a, b = paired(2, partial(ours.ask, "prefill", n=PROMPT), partial(theirs.ask, "prefill", n=PROMPT))
+    return Row(f"{what}: prefill of {PROMPT:,}", "tokens/s", PROMPT / a, PROMPT / b, "ik_llama.cpp", ">= 1.2x")
+
+
+def decode_row(what: str, path: Path, ours: Peer, theirs: Peer, behind: int) -> Row:
+    a, b = paired(ROUNDS, *(partial(side.ask, "go_on", behind=behind, n=REPLY) for side in (ours, theirs)))
+    name, aim = f"{what}: decode behind {behind:,}", ">= 1.2x"
+    if behind == SHORT:
+        name += f" ({bytes_a_token(path) / a / bandwidth():.0%} of bandwidth)"
+        aim = ">= 1x, 90 %"
+    return Row(name, "tokens/s", 1 / a, 1 / b, "ik_llama.cpp", aim)
