@@ -36,6 +36,10 @@ def distance_buckets(length: int, count: int, most: int) -> np.ndarray:
     return made
 
 
+def _norm(w: View, name: str, dim: int) -> tuple[Array, Array]:
+    return w.tensor(f"{name}.weight", (dim,), "f32"), w.tensor(f"{name}.bias", (dim,), "f32")
+
+
 class _GatedLayer:
     """Attention with a gated bias, and MLP, each with its norm behind the sum."""
 
@@ -47,10 +51,7 @@ class _GatedLayer:
         self.out = own.linear(("out_proj", dim), inp=dim, bias=True)
         self.gates = own.linear(("gru_rel_pos_linear", _GATES), inp=self.each, bias=True)
         self.gain = own.tensor("gru_rel_pos_const", (1, heads, 1, 1), "f32").reshape(1, 1, heads, 1)
-        self.norms = [
-            (w.tensor(f"{name}.weight", (dim,), "f32"), w.tensor(f"{name}.bias", (dim,), "f32"))
-            for name in ("layer_norm", "final_layer_norm")
-        ]
+        self.norms = [_norm(w, name, dim) for name in ("layer_norm", "final_layer_norm")]
         self.widen = w.linear(("feed_forward.intermediate_dense", ffn), inp=dim, bias=True)
         self.narrow = w.linear(("feed_forward.output_dense", dim), inp=ffn, bias=True)
 
@@ -113,7 +114,7 @@ class WavLM:
             for i, (kernel, stride) in enumerate(self.sizes)
         ]  # fmt: skip
         v = body.sub("feature_projection")
-        self.norm = tuple(v.tensor(f"layer_norm.{name}", (widths[-1],), "f32") for name in ("weight", "bias"))
+        self.norm = _norm(v, "layer_norm", widths[-1])
         self.project = v.linear(("projection", dim), inp=widths[-1], bias=True)
         v = body.sub("encoder")
         kernel, groups = (
@@ -121,7 +122,7 @@ class WavLM:
             f.int("num_conv_pos_embedding_groups", default=16),
         )
         self.positions = PositionalConv(v.sub("pos_conv_embed.conv"), dim, kernel, groups)
-        self.enter = tuple(v.tensor(f"layer_norm.{name}", (dim,), "f32") for name in ("weight", "bias"))
+        self.enter = _norm(v, "layer_norm", dim)
         self.buckets = f.int("num_buckets", default=320, least=4)
         self.most = f.int("max_bucket_distance", default=800)
         if self.most <= self.buckets // 4:

@@ -19,8 +19,13 @@
         <translation>Lo ideal son de 3 a 15 segundos de una sola voz.</translation>
     </message>
     <message>
+        <source>A Pocket-TTS model speaks one language, which is not chosen: leave it at automatic.</source>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>A cloned voice keeps the pitch and pace of its recording.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Una voz clonada conserva el tono y el ritmo de su grabación.</translation>
     </message>
     <message>
@@ -455,7 +460,7 @@
     </message>
     <message>
         <source>Audio</source>
-        <extracomment>app/gui/listen/pane.py</extracomment>
+        <extracomment>app/gui/listen/pane.py, app/gui/viewmodels/models/library.py</extracomment>
         <translation>Audio</translation>
     </message>
     <message>
@@ -549,6 +554,16 @@
         <translation>Chatear con este modelo</translation>
     </message>
     <message>
+        <source>Chatterbox does not understand the instruction {words}. {how}</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chatterbox has no voice {name}. It has: {voices}.</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Check for new versions of Grus when it starts?</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>¿Buscar versiones nuevas de Grus al iniciarlo?</translation>
@@ -610,12 +625,12 @@
     </message>
     <message>
         <source>Choose a preset voice or a recording, not both.</source>
-        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py, engine/pipelines/speaking/qwen3_tts.py</extracomment>
         <translation>Elige una voz predefinida o una grabación, no ambas.</translation>
     </message>
     <message>
         <source>Choose either a preset voice or a cloned one, not both.</source>
-        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <extracomment>engine/pipelines/speaking/chatterbox.py, engine/pipelines/speaking/spark.py</extracomment>
         <translation>Elige una voz predefinida o una clonada, no ambas.</translation>
     </message>
     <message>
@@ -1394,6 +1409,11 @@
         <translation>Para las preguntas más difíciles: 5 000 de 117 000 millones de parámetros activos por token. Desde 96 GB.</translation>
     </message>
     <message>
+        <source>Forget the voice of {name}</source>
+        <extracomment>app/gui/settings/known_voices.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Format</source>
         <extracomment>app/gui/read/pane.py, app/gui/read/watch.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Formato</translation>
@@ -1767,6 +1787,11 @@
         <source>Keys</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Claves</translation>
+    </message>
+    <message>
+        <source>Known voices</source>
+        <extracomment>app/gui/settings/known_voices.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Knows more than its speed suggests: 1.5 of 8 billion parameters are active per token. For 16 GB.</source>
@@ -2658,6 +2683,11 @@
         <source>Play the voice sample</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Reproducir la muestra de voz</translation>
+    </message>
+    <message>
+        <source>Pocket-TTS takes no instructions. Its voices are recordings.</source>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Port</source>
@@ -3556,14 +3586,24 @@
         <translation>Hablantes</translation>
     </message>
     <message>
+        <source>Speakers whom you name in Listen are named in the next recording, where a model that recognizes voices is installed. What is kept of a voice are numbers, on this machine only.</source>
+        <extracomment>app/gui/settings/known_voices.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Speaking</source>
         <extracomment>app/gui/chat/talk_bar.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>Hablando</translation>
     </message>
     <message>
         <source>Speaking style: cheerful, slow, slightly hoarse</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Estilo: alegre, lento, un poco ronco</translation>
+    </message>
+    <message>
+        <source>Speaks English, in the voice of a recording of a few seconds, and as expressively as you choose.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Speech</source>
@@ -3692,7 +3732,7 @@
     </message>
     <message>
         <source>Tags in the text control the voice: {tags}.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Las etiquetas en el texto controlan la voz: {tags}.</translation>
     </message>
     <message>
@@ -4321,6 +4361,11 @@
         <translation>La voz tiene {size} valores y este modelo necesita {wanted}: se creó para un modelo de otro tamaño. Créala de nuevo.</translation>
     </message>
     <message>
+        <source>The voice was made for another model. Make it again.</source>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The voice {name} does not fit this model.</source>
         <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
         <translation>La voz {name} no es compatible con este modelo.</translation>
@@ -4412,7 +4457,7 @@
     </message>
     <message>
         <source>There is no voice {name}. Choose one of {voices}.</source>
-        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py, engine/pipelines/speaking/qwen3_tts.py</extracomment>
         <translation>No hay ninguna voz {name}. Elige una de {voices}.</translation>
     </message>
     <message>
@@ -4469,6 +4514,16 @@
         <source>This conversation was exported by a newer version of Grus. Update Grus to import it.</source>
         <extracomment>app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>Esta conversación se exportó con una versión más reciente de Grus. Actualiza Grus para importarla.</translation>
+    </message>
+    <message>
+        <source>This copy of Chatterbox cannot clone: it is without its speech tokenizer. Put model.safetensors of mlx-community/S3TokenizerV2 beside it as {name}, or use ResembleAI/chatterbox.</source>
+        <extracomment>engine/models/chatterbox_encoder.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This copy of Chatterbox comes without a voice. Clone one from a recording.</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>This desktop does not let apps capture the screen. Take a screenshot with the desktop&apos;s own tool, then paste it here.</source>
@@ -4572,12 +4627,12 @@
     </message>
     <message>
         <source>This model also needs {model}. Download it in Models.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Este modelo también necesita {model}. Descárgalo en Modelos.</translation>
     </message>
     <message>
         <source>This model creates a voice from a description. Describe one below.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Este modelo crea una voz a partir de una descripción. Descríbela abajo.</translation>
     </message>
     <message>
@@ -4586,14 +4641,19 @@
         <translation>Este modelo no habla {language}. Habla {languages}.</translation>
     </message>
     <message>
-        <source>This model does not support voice cloning. Choose one that does: Qwen3-TTS Base or Spark-TTS.</source>
+        <source>This model does not support voice cloning. Choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS.</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
-        <translation>Este modelo no admite la clonación de voz. Elige uno que sí: Qwen3-TTS Base o Spark-TTS.</translation>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base or Spark-TTS.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>Este modelo no admite la clonación de voz. Para «{name}», elige uno que sí: Qwen3-TTS Base o Spark-TTS.</translation>
+        <source>This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS.</source>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This model has no voices of its own: it needs a recording of the voice.</source>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>This model is gated: accept its terms on Hugging Face first. Then enter your token here.</source>
@@ -4602,8 +4662,13 @@
     </message>
     <message>
         <source>This model needs a recorded voice. Create a new voice, or choose one.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Este modelo necesita una voz grabada. Crea una voz nueva o elige una.</translation>
+    </message>
+    <message>
+        <source>This model speaks English, not {language}.</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>This model takes no instructions. The CustomVoice and VoiceDesign models of size 1.7B follow them.</source>
@@ -4649,6 +4714,11 @@
         <source>This system has no program that speaks ({hint}).</source>
         <extracomment>engine/media/system_speech.py</extracomment>
         <translation>Este sistema no tiene ningún programa que hable ({hint}).</translation>
+    </message>
+    <message>
+        <source>This voice was made by another model. Clone it again with Chatterbox.</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>This voice was made by another model. Clone it again with Spark-TTS.</source>
@@ -5012,7 +5082,7 @@
     </message>
     <message>
         <source>What the voice is like: an old man, warm and slow</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Cómo es la voz: un hombre mayor, cálida y lenta</translation>
     </message>
     <message>
@@ -5439,6 +5509,11 @@
         <translation>{model} no clona voces desde aquí.</translation>
     </message>
     <message>
+        <source>{model} does not hear sound.</source>
+        <extracomment>engine/pipelines/prompt.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{model} does not know the task {task}: the page is read as text. PaddleOCR-VL 1.5 knows every task.</source>
         <extracomment>engine/pipelines/reading/reader.py</extracomment>
         <translation>{model} no conoce la tarea {task}: la página se lee como texto. PaddleOCR-VL 1.5 conoce todas las tareas.</translation>
@@ -5449,9 +5524,9 @@
         <translation>{model} no habla.</translation>
     </message>
     <message>
-        <source>{model} does not speak. Qwen3-TTS, Kokoro, Orpheus and Spark-TTS models do.</source>
+        <source>{model} does not speak. Qwen3-TTS, Pocket-TTS, Chatterbox, Kokoro, Orpheus and Spark-TTS models do.</source>
         <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
-        <translation>{model} no habla. Los modelos Qwen3-TTS, Kokoro, Orpheus y Spark-TTS sí.</translation>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{model} does not support images.</source>
@@ -6269,6 +6344,11 @@
         <source>{weights} weights, {talk} KV cache</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>{weights} de pesos, {talk} de caché KV</translation>
+    </message>
+    <message>
+        <source>{words} is too much. {how}</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>“{title}” was deleted.</source>

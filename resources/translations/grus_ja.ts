@@ -19,8 +19,13 @@
         <translation>1 人の声で 3～15 秒が最適です。</translation>
     </message>
     <message>
+        <source>A Pocket-TTS model speaks one language, which is not chosen: leave it at automatic.</source>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>A cloned voice keeps the pitch and pace of its recording.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>クローンした声は、録音の高さと速さを保ちます。</translation>
     </message>
     <message>
@@ -455,7 +460,7 @@
     </message>
     <message>
         <source>Audio</source>
-        <extracomment>app/gui/listen/pane.py</extracomment>
+        <extracomment>app/gui/listen/pane.py, app/gui/viewmodels/models/library.py</extracomment>
         <translation>音声</translation>
     </message>
     <message>
@@ -549,6 +554,16 @@
         <translation>このモデルでチャット</translation>
     </message>
     <message>
+        <source>Chatterbox does not understand the instruction {words}. {how}</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chatterbox has no voice {name}. It has: {voices}.</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Check for new versions of Grus when it starts?</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>起動時に Grus の新しいバージョンを確認しますか？</translation>
@@ -610,12 +625,12 @@
     </message>
     <message>
         <source>Choose a preset voice or a recording, not both.</source>
-        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py, engine/pipelines/speaking/qwen3_tts.py</extracomment>
         <translation>プリセットの声か録音のどちらか一方を選んでください。</translation>
     </message>
     <message>
         <source>Choose either a preset voice or a cloned one, not both.</source>
-        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <extracomment>engine/pipelines/speaking/chatterbox.py, engine/pipelines/speaking/spark.py</extracomment>
         <translation>プリセットの声かクローンした声のどちらか一方を選んでください。</translation>
     </message>
     <message>
@@ -1394,6 +1409,11 @@
         <translation>最も難しい質問に。トークンあたり 1170 億中 50 億のパラメーターが動作。96 GB 以上向け。</translation>
     </message>
     <message>
+        <source>Forget the voice of {name}</source>
+        <extracomment>app/gui/settings/known_voices.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Format</source>
         <extracomment>app/gui/read/pane.py, app/gui/read/watch.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>形式</translation>
@@ -1767,6 +1787,11 @@
         <source>Keys</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>キー</translation>
+    </message>
+    <message>
+        <source>Known voices</source>
+        <extracomment>app/gui/settings/known_voices.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Knows more than its speed suggests: 1.5 of 8 billion parameters are active per token. For 16 GB.</source>
@@ -2658,6 +2683,11 @@
         <source>Play the voice sample</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>声のサンプルを再生</translation>
+    </message>
+    <message>
+        <source>Pocket-TTS takes no instructions. Its voices are recordings.</source>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Port</source>
@@ -3554,14 +3584,24 @@
         <translation>話者</translation>
     </message>
     <message>
+        <source>Speakers whom you name in Listen are named in the next recording, where a model that recognizes voices is installed. What is kept of a voice are numbers, on this machine only.</source>
+        <extracomment>app/gui/settings/known_voices.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Speaking</source>
         <extracomment>app/gui/chat/talk_bar.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>読み上げ中</translation>
     </message>
     <message>
         <source>Speaking style: cheerful, slow, slightly hoarse</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>話し方の例: 明るく、ゆっくり、少しかすれた声で</translation>
+    </message>
+    <message>
+        <source>Speaks English, in the voice of a recording of a few seconds, and as expressively as you choose.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Speech</source>
@@ -3690,7 +3730,7 @@
     </message>
     <message>
         <source>Tags in the text control the voice: {tags}.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>テキスト中のタグで声を調整できます: {tags}。</translation>
     </message>
     <message>
@@ -4319,6 +4359,11 @@
         <translation>声の値は {size} 個ですが、このモデルには {wanted} 個必要です。別のサイズのモデル用に作られた声です。作り直してください。</translation>
     </message>
     <message>
+        <source>The voice was made for another model. Make it again.</source>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The voice {name} does not fit this model.</source>
         <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
         <translation>声 {name} はこのモデルに対応していません。</translation>
@@ -4410,7 +4455,7 @@
     </message>
     <message>
         <source>There is no voice {name}. Choose one of {voices}.</source>
-        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py, engine/pipelines/speaking/qwen3_tts.py</extracomment>
         <translation>声 {name} はありません。次から選んでください: {voices}。</translation>
     </message>
     <message>
@@ -4467,6 +4512,16 @@
         <source>This conversation was exported by a newer version of Grus. Update Grus to import it.</source>
         <extracomment>app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>この会話は新しいバージョンの Grus で書き出されました。読み込むには Grus を更新してください。</translation>
+    </message>
+    <message>
+        <source>This copy of Chatterbox cannot clone: it is without its speech tokenizer. Put model.safetensors of mlx-community/S3TokenizerV2 beside it as {name}, or use ResembleAI/chatterbox.</source>
+        <extracomment>engine/models/chatterbox_encoder.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This copy of Chatterbox comes without a voice. Clone one from a recording.</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>This desktop does not let apps capture the screen. Take a screenshot with the desktop&apos;s own tool, then paste it here.</source>
@@ -4570,12 +4625,12 @@
     </message>
     <message>
         <source>This model also needs {model}. Download it in Models.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>このモデルには {model} も必要です。「モデル」でダウンロードしてください。</translation>
     </message>
     <message>
         <source>This model creates a voice from a description. Describe one below.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>このモデルは説明から声を作ります。下に声の説明を入力してください。</translation>
     </message>
     <message>
@@ -4584,14 +4639,19 @@
         <translation>このモデルは {language} を話せません。話せる言語: {languages}。</translation>
     </message>
     <message>
-        <source>This model does not support voice cloning. Choose one that does: Qwen3-TTS Base or Spark-TTS.</source>
+        <source>This model does not support voice cloning. Choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS.</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
-        <translation>このモデルは声のクローンに対応していません。対応するモデル（Qwen3-TTS Base または Spark-TTS）を選んでください。</translation>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base or Spark-TTS.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>このモデルは声のクローンに対応していません。「{name}」には、対応するモデル（Qwen3-TTS Base または Spark-TTS）を選んでください。</translation>
+        <source>This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS.</source>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This model has no voices of its own: it needs a recording of the voice.</source>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>This model is gated: accept its terms on Hugging Face first. Then enter your token here.</source>
@@ -4600,8 +4660,13 @@
     </message>
     <message>
         <source>This model needs a recorded voice. Create a new voice, or choose one.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>このモデルには録音した声が必要です。新しい声を作るか、声を選んでください。</translation>
+    </message>
+    <message>
+        <source>This model speaks English, not {language}.</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>This model takes no instructions. The CustomVoice and VoiceDesign models of size 1.7B follow them.</source>
@@ -4647,6 +4712,11 @@
         <source>This system has no program that speaks ({hint}).</source>
         <extracomment>engine/media/system_speech.py</extracomment>
         <translation>このシステムには音声合成プログラムがありません（{hint}）。</translation>
+    </message>
+    <message>
+        <source>This voice was made by another model. Clone it again with Chatterbox.</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>This voice was made by another model. Clone it again with Spark-TTS.</source>
@@ -5010,7 +5080,7 @@
     </message>
     <message>
         <source>What the voice is like: an old man, warm and slow</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>声の例: 年配の男性、温かくゆっくり</translation>
     </message>
     <message>
@@ -5436,6 +5506,11 @@
         <translation>{model} の声の複製はここからは行えません。</translation>
     </message>
     <message>
+        <source>{model} does not hear sound.</source>
+        <extracomment>engine/pipelines/prompt.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{model} does not know the task {task}: the page is read as text. PaddleOCR-VL 1.5 knows every task.</source>
         <extracomment>engine/pipelines/reading/reader.py</extracomment>
         <translation>{model} は {task} に対応していないため、ページをテキストとして読み取ります。PaddleOCR-VL 1.5 はすべてに対応しています。</translation>
@@ -5446,9 +5521,9 @@
         <translation>{model} は音声を生成しません。</translation>
     </message>
     <message>
-        <source>{model} does not speak. Qwen3-TTS, Kokoro, Orpheus and Spark-TTS models do.</source>
+        <source>{model} does not speak. Qwen3-TTS, Pocket-TTS, Chatterbox, Kokoro, Orpheus and Spark-TTS models do.</source>
         <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
-        <translation>{model} は音声を生成できません。Qwen3-TTS、Kokoro、Orpheus、Spark-TTS のモデルなら生成できます。</translation>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{model} does not support images.</source>
@@ -6247,6 +6322,11 @@
         <source>{weights} weights, {talk} KV cache</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>重み {weights}、KV キャッシュ {talk}</translation>
+    </message>
+    <message>
+        <source>{words} is too much. {how}</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>“{title}” was deleted.</source>

@@ -28,6 +28,7 @@ def of(*values: float) -> VoicePrint:
     return VoicePrint(vector / np.linalg.norm(vector), 2.0)
 
 
+@pytest.mark.slow
 def test_a_name_of_one_recording_is_known_in_the_next_process(tmp_path: Path) -> None:
     models = ["--model", save_parakeet("parakeet_tdt", tmp_path / "words"), "--speakers", save_sortformer("v2", tmp_path / "voices"),
               "--voice-prints", save_wavlm(tmp_path / "prints")]  # fmt: skip

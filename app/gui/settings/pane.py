@@ -32,12 +32,14 @@ from app.gui.look import Look, restate
 from app.gui.pane import AppContext, Pane
 from app.gui.preferences import Preferences
 from app.gui.settings.cuda_pack import CudaPackView
+from app.gui.settings.known_voices import KnownVoicesView
 from app.gui.settings.memories import MemoriesView
 from app.gui.settings.section import SettingsSection
 from app.gui.settings.tools import ToolsView
 from app.gui.settings.updates import UpdatesView
 from app.gui.texts import mark, size, tr
 from app.gui.theme import APPEARANCES, GRID
+from app.gui.viewmodels.known_voices import KnownVoiceList
 from app.gui.viewmodels.settings import (
     BACKENDS,
     COUNTS,
@@ -317,6 +319,7 @@ class SettingsPane(Pane):
         self.tools = ToolsView(context.look, AddedTools(context.work, lambda: context.core.tools))
         show: Callable[[int], object] = lambda id: context.open_pane("chat").open(id)  # noqa: E731
         self.memories = MemoriesView(context.look, context.memories, show)
+        self.voices = KnownVoicesView(context.look, KnownVoiceList(context.work, context.places.data))
         self.updates = UpdatesView(context.look, context.updates, context.restart)
         self._build()
         self.computing.changed.connect(self._show)
@@ -403,7 +406,7 @@ class SettingsPane(Pane):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID * 2)
         self.sections = (
-            seen, computed, self.cuda_pack, kept, self.memories, self.tools, self.network, self.updates, moved, private, wrong,
+            seen, computed, self.cuda_pack, kept, self.memories, self.voices, self.tools, self.network, self.updates, moved, private, wrong,
         )  # fmt: skip
         for section in self.sections:
             column.addWidget(section)
@@ -460,6 +463,7 @@ class SettingsPane(Pane):
         self.access.look()
         self.tools.tools.look()
         self.memories.memories.look()
+        self.voices.voices.look()
 
     def show_updates(self) -> None:
         """Where the section begins."""

@@ -129,14 +129,17 @@ class ListenResults(Results[ListenRecording]):
             return
         item.state, item.segments, item.error, item.began = "listening", [], "", time.monotonic()
         item.history = SegmentHistory()
-        model, speakers = self.model, self.speakers
+        model, speakers, data = self.model, self.speakers, self._folder.parent
 
         def receive(found: list[Any]) -> None:
             for kind, what in found:
                 if kind == "length":
                     item.seconds, item.language = what
+                elif kind == "names":
+                    own = {_in_own_words(speaker): name for speaker, name in what.items()}
+                    item.segments = [spoken_by(one, own.get(one.speaker, one.speaker)) for one in item.segments]
                 else:
-                    item.segments.append(_in_own_words(what))
+                    item.segments.append(spoken_by(what, _in_own_words(what.speaker)))
             self._keep(item)
             self.segments_changed(item)
             self.changed(item)
@@ -146,7 +149,7 @@ class ListenResults(Results[ListenRecording]):
             self._settle(item, "failed" if problem else "done")
             self._begin_next()
 
-        self._start(item, lambda core: _transcribed(core, model, item.source, speakers), receive, ended)
+        self._start(item, lambda core: _transcribed(core, model, item.source, speakers, data), receive, ended)
         self.changed(item)
 
     def again(self, item: ListenRecording) -> None:
@@ -248,7 +251,29 @@ class ListenResults(Results[ListenRecording]):
             return False
         made = [spoken_by(one, new) if one.speaker == old else one for one in item.segments]
         self._change(item, 0, len(made), made)
+        self._keep_voice(item, old, new)
         return True
+
+    def _keep_voice(self, item: ListenRecording, old: str, new: str) -> None:
+        """Who is named here is known in the next recording, where a model knows voices again."""
+        number = re.search(r"\d+", new)
+        if (number and new == tr("Speaker {number}", number=number[0])) or not item.source.exists():
+            return
+        said, data = [one for one in item.segments if one.speaker == new], self._folder.parent
+
+        def keep(core: Any) -> Iterator[None]:
+            from app.runtime import pipelines
+            from app.runtime.known_voices import KnownVoices, keep_voice, recording_mark
+            from engine.media.sound import SoundStream
+
+            if (verifier := pipelines.verifier(core)) is not None:
+                mark, sound = recording_mark(item.source), SoundStream(item.source, RATE)
+                keep_voice(core.engine, verifier, sound, said, new, mark, KnownVoices(data), old)
+            yield
+
+        self._streams.stream(
+            keep, lambda _: None, lambda problem: self._say(problem, level="error") if problem else None
+        )
 
     def found(self, item: ListenRecording, find: str, match_case: bool) -> list[int]:
         """The numbers of the segments in which it stands."""
@@ -354,15 +379,16 @@ def _from_result(result: records.StoredResult) -> ListenRecording:
     )
 
 
-def _in_own_words(segment: TranscriptSegment) -> TranscriptSegment:
-    """Its speaker's number in the language of the window."""
-    numbered = _NUMBERED.fullmatch(segment.speaker)
-    return spoken_by(segment, tr("Speaker {number}", number=numbered[1])) if numbered else segment
+def _in_own_words(speaker: str) -> str:
+    """A speaker's number in the language of the window."""
+    numbered = _NUMBERED.fullmatch(speaker)
+    return tr("Speaker {number}", number=numbered[1]) if numbered else speaker
 
 
-def _transcribed(core: Any, model: str, source: Path, speakers: bool) -> Iterator[tuple[str, Any]]:
-    """Off the UI thread."""
+def _transcribed(core: Any, model: str, source: Path, speakers: bool, data: Path) -> Iterator[tuple[str, Any]]:
+    """Off the UI thread. `data`: where the voices lie that a person has named."""
     from app.runtime import pipelines
+    from app.runtime.known_voices import KnownVoices, known_names
     from engine.media.sound import SoundStream
     from engine.pipelines.listening.transcription import ListenOptions
 
@@ -375,12 +401,15 @@ def _transcribed(core: Any, model: str, source: Path, speakers: bool) -> Iterato
         options = ListenOptions(words=aligner is not None, aligner=aligner)
     if speakers:
         options = replace(options, speakers=pipelines.diarizer(core))
-    sound = SoundStream(source, RATE)  # of any length
+    sound, made = SoundStream(source, RATE), list[TranscriptSegment]()  # of any length
     for number, segment in enumerate(listener.segments(sound, options)):
         if number == 0:
             yield "length", (sound.expected, listener.model.language)
+        made.append(segment)
         yield "segment", segment
     yield "length", (sound.seconds, listener.model.language)
+    if speakers and (verifier := pipelines.verifier(core)) is not None:
+        yield "names", known_names(core.engine, verifier, SoundStream(source, RATE), made, KnownVoices(data))
 
 
 def captioned(core: Any, model: str, sound: queue.SimpleQueue[np.ndarray | None], keep: Path | None) -> Iterator[Any]:

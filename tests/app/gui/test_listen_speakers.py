@@ -9,7 +9,7 @@ import pytest
 import soundfile
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QAbstractButton, QLineEdit
 
 import grus as sdk
 from app.gui.listen.pane import ListenPane
@@ -25,13 +25,15 @@ from tests.app.gui.test_listen_pane import pane as listening  # noqa: F401
 from tests.engine.pipelines.listening.conftest import RATE, talk
 from tests.sortformer_checkpoints import save_sortformer
 from tests.speech_checkpoints import save_parakeet
+from tests.wavlm_checkpoints import save_wavlm
 
 
 @pytest.fixture(scope="module")
 def ears(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sdk.Ears]:
     folder = tmp_path_factory.mktemp("speakers")
     words, voices = save_parakeet("parakeet_tdt", folder / "words"), save_sortformer("v2", folder / "voices")
-    with sdk.Ears(str(words), LoadOptions(backend="auto", device="cpu"), speakers=str(voices)) as made:
+    prints, here = save_wavlm(folder / "prints"), LoadOptions(backend="auto", device="cpu")
+    with sdk.Ears(str(words), here, speakers=str(voices), voice_prints=str(prints)) as made:
         yield made
 
 
@@ -109,6 +111,24 @@ def test_a_segment_is_given_to_another_speaker_and_names_come_back(
     record = pane.results.to_record(item)  # what is kept
     assert [one.speaker for one in pane.results.from_record(record).segments] == names(pane)
     assert pane.results.from_record(record).segments[0].words[0].speaker == names(pane)[0]
+
+
+def test_a_voice_that_was_named_is_known_in_the_next_recording_until_it_is_forgotten(
+    grus: Opened, pane: ListenPane, ears: sdk.Ears, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipelines, "verifier", lambda core: ears.voice_prints)
+    file = pane.context.places.data / "voice-prints.json"
+    item = transcribed(grus, pane, tmp_path / "talk.wav")
+    before = names(pane)
+    pane.rename_speaker(item, 0, "Eva")
+    grus.until(file.exists)
+    soundfile.write(tmp_path / "again.wav", talk(4), RATE, subtype="FLOAT")
+    transcribed(grus, pane, tmp_path / "again.wav")
+    grus.until(lambda: names(pane) == ["Eva" if name == before[0] else name for name in before])
+    settings = grus.window.open_pane("settings")
+    grus.until(lambda: settings.voices.voices.names == ["Eva"])
+    grus.qtbot.mouseClick(settings.voices.findChild(QAbstractButton, "voice.Eva"), LEFT)
+    grus.until(lambda: not file.exists() and settings.voices.voices.names == [])
 
 
 def test_without_the_box_nobody_is_told_apart(grus: Opened, pane: ListenPane, tmp_path: Path) -> None:
