@@ -21,7 +21,7 @@
     <message>
         <source>A Pocket-TTS model speaks one language, which is not chosen: leave it at automatic.</source>
         <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Ein Pocket-TTS-Modell spricht eine einzige Sprache, die nicht gewählt wird: Lassen Sie sie auf „automatisch“.</translation>
     </message>
     <message>
         <source>A cloned voice keeps the pitch and pace of its recording.</source>
@@ -556,12 +556,12 @@
     <message>
         <source>Chatterbox does not understand the instruction {words}. {how}</source>
         <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Chatterbox versteht die Anweisung {words} nicht. {how}</translation>
     </message>
     <message>
         <source>Chatterbox has no voice {name}. It has: {voices}.</source>
         <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Chatterbox hat keine Stimme {name}. Vorhanden: {voices}.</translation>
     </message>
     <message>
         <source>Check for new versions of Grus when it starts?</source>
@@ -1411,7 +1411,7 @@
     <message>
         <source>Forget the voice of {name}</source>
         <extracomment>app/gui/settings/known_voices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Stimme von {name} vergessen</translation>
     </message>
     <message>
         <source>Format</source>
@@ -1791,7 +1791,7 @@
     <message>
         <source>Known voices</source>
         <extracomment>app/gui/settings/known_voices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Bekannte Stimmen</translation>
     </message>
     <message>
         <source>Knows more than its speed suggests: 1.5 of 8 billion parameters are active per token. For 16 GB.</source>
@@ -2687,7 +2687,7 @@
     <message>
         <source>Pocket-TTS takes no instructions. Its voices are recordings.</source>
         <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Pocket-TTS nimmt keine Anweisungen an. Seine Stimmen sind Aufnahmen.</translation>
     </message>
     <message>
         <source>Port</source>
@@ -3588,7 +3588,7 @@
     <message>
         <source>Speakers whom you name in Listen are named in the next recording, where a model that recognizes voices is installed. What is kept of a voice are numbers, on this machine only.</source>
         <extracomment>app/gui/settings/known_voices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Wen Sie in „Zuhören“ benennen, der wird in der nächsten Aufnahme erkannt, wenn ein Modell installiert ist, das Stimmen wiedererkennt. Von einer Stimme werden nur Zahlen gespeichert, und nur auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Speaking</source>
@@ -3603,7 +3603,7 @@
     <message>
         <source>Speaks English, in the voice of a recording of a few seconds, and as expressively as you choose.</source>
         <extracomment>resources/catalogue.json</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Spricht Englisch mit der Stimme einer Aufnahme von wenigen Sekunden, so ausdrucksvoll, wie Sie es wählen.</translation>
     </message>
     <message>
         <source>Speech</source>
@@ -4363,7 +4363,7 @@
     <message>
         <source>The voice was made for another model. Make it again.</source>
         <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Die Stimme wurde für ein anderes Modell erstellt. Erstellen Sie sie neu.</translation>
     </message>
     <message>
         <source>The voice {name} does not fit this model.</source>
@@ -4518,12 +4518,12 @@
     <message>
         <source>This copy of Chatterbox cannot clone: it is without its speech tokenizer. Put model.safetensors of mlx-community/S3TokenizerV2 beside it as {name}, or use ResembleAI/chatterbox.</source>
         <extracomment>engine/models/chatterbox_encoder.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Diese Kopie von Chatterbox kann keine Stimmen klonen: Der Sprach-Tokenizer fehlt. Legen Sie model.safetensors aus mlx-community/S3TokenizerV2 als {name} daneben, oder verwenden Sie ResembleAI/chatterbox.</translation>
     </message>
     <message>
         <source>This copy of Chatterbox comes without a voice. Clone one from a recording.</source>
         <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Diese Kopie von Chatterbox bringt keine Stimme mit. Klonen Sie eine aus einer Aufnahme.</translation>
     </message>
     <message>
         <source>This desktop does not let apps capture the screen. Take a screenshot with the desktop&apos;s own tool, then paste it here.</source>
@@ -4643,17 +4643,17 @@
     <message>
         <source>This model does not support voice cloning. Choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS.</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Dieses Modell kann keine Stimmen klonen. Wählen Sie eines, das es kann: Qwen3-TTS Base, Chatterbox oder Spark-TTS.</translation>
     </message>
     <message>
         <source>This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS.</source>
         <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Dieses Modell kann keine Stimmen klonen. Wählen Sie für „{name}“ eines, das es kann: Qwen3-TTS Base, Chatterbox oder Spark-TTS.</translation>
     </message>
     <message>
         <source>This model has no voices of its own: it needs a recording of the voice.</source>
         <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Dieses Modell hat keine eigenen Stimmen: Es braucht eine Aufnahme der Stimme.</translation>
     </message>
     <message>
         <source>This model is gated: accept its terms on Hugging Face first. Then enter your token here.</source>
@@ -4668,7 +4668,7 @@
     <message>
         <source>This model speaks English, not {language}.</source>
         <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Dieses Modell spricht Englisch, nicht {language}.</translation>
     </message>
     <message>
         <source>This model takes no instructions. The CustomVoice and VoiceDesign models of size 1.7B follow them.</source>
@@ -4718,7 +4718,7 @@
     <message>
         <source>This voice was made by another model. Clone it again with Chatterbox.</source>
         <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Diese Stimme stammt von einem anderen Modell. Klonen Sie sie mit Chatterbox neu.</translation>
     </message>
     <message>
         <source>This voice was made by another model. Clone it again with Spark-TTS.</source>
@@ -5511,7 +5511,7 @@
     <message>
         <source>{model} does not hear sound.</source>
         <extracomment>engine/pipelines/prompt.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{model} hört keinen Ton.</translation>
     </message>
     <message>
         <source>{model} does not know the task {task}: the page is read as text. PaddleOCR-VL 1.5 knows every task.</source>
@@ -5526,7 +5526,7 @@
     <message>
         <source>{model} does not speak. Qwen3-TTS, Pocket-TTS, Chatterbox, Kokoro, Orpheus and Spark-TTS models do.</source>
         <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{model} kann nicht sprechen. Qwen3-TTS, Pocket-TTS, Chatterbox, Kokoro, Orpheus und Spark-TTS können es.</translation>
     </message>
     <message>
         <source>{model} does not support images.</source>
@@ -6348,7 +6348,7 @@
     <message>
         <source>{words} is too much. {how}</source>
         <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{words} ist zu viel. {how}</translation>
     </message>
     <message>
         <source>“{title}” was deleted.</source>

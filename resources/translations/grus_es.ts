@@ -21,7 +21,7 @@
     <message>
         <source>A Pocket-TTS model speaks one language, which is not chosen: leave it at automatic.</source>
         <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Un modelo Pocket-TTS habla un solo idioma, que no se elige: déjelo en automático.</translation>
     </message>
     <message>
         <source>A cloned voice keeps the pitch and pace of its recording.</source>
@@ -556,12 +556,12 @@
     <message>
         <source>Chatterbox does not understand the instruction {words}. {how}</source>
         <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Chatterbox no entiende la instrucción {words}. {how}</translation>
     </message>
     <message>
         <source>Chatterbox has no voice {name}. It has: {voices}.</source>
         <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Chatterbox no tiene la voz {name}. Tiene: {voices}.</translation>
     </message>
     <message>
         <source>Check for new versions of Grus when it starts?</source>
@@ -1411,7 +1411,7 @@
     <message>
         <source>Forget the voice of {name}</source>
         <extracomment>app/gui/settings/known_voices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Olvidar la voz de {name}</translation>
     </message>
     <message>
         <source>Format</source>
@@ -1791,7 +1791,7 @@
     <message>
         <source>Known voices</source>
         <extracomment>app/gui/settings/known_voices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Voces conocidas</translation>
     </message>
     <message>
         <source>Knows more than its speed suggests: 1.5 of 8 billion parameters are active per token. For 16 GB.</source>
@@ -1801,7 +1801,7 @@
     <message>
         <source>Knows the voices that you named in the next recording, beside a model that tells speakers apart.</source>
         <extracomment>resources/catalogue.json</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Reconoce en la siguiente grabación las voces que ha nombrado, junto a un modelo que distingue a los hablantes.</translation>
     </message>
     <message>
         <source>Kokoro does not speak {language} here. It speaks: {known}.</source>
@@ -2687,7 +2687,7 @@
     <message>
         <source>Pocket-TTS takes no instructions. Its voices are recordings.</source>
         <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Pocket-TTS no admite instrucciones. Sus voces son grabaciones.</translation>
     </message>
     <message>
         <source>Port</source>
@@ -3588,7 +3588,7 @@
     <message>
         <source>Speakers whom you name in Listen are named in the next recording, where a model that recognizes voices is installed. What is kept of a voice are numbers, on this machine only.</source>
         <extracomment>app/gui/settings/known_voices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Las personas que nombra en Escuchar se nombran en la siguiente grabación si hay instalado un modelo que reconoce voces. De una voz solo se guardan números, y solo en este equipo.</translation>
     </message>
     <message>
         <source>Speaking</source>
@@ -3603,7 +3603,7 @@
     <message>
         <source>Speaks English, in the voice of a recording of a few seconds, and as expressively as you choose.</source>
         <extracomment>resources/catalogue.json</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Habla inglés, con la voz de una grabación de unos segundos y tan expresivamente como elija.</translation>
     </message>
     <message>
         <source>Speech</source>
@@ -4228,7 +4228,7 @@
     <message>
         <source>The recording of {name} is too short to know the voice again.</source>
         <extracomment>engine/pipelines/listening/voice_prints.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>La grabación de {name} es demasiado corta para reconocer la voz.</translation>
     </message>
     <message>
         <source>The recording&apos;s codes do not belong to this model. Make the voice again.</source>
@@ -4363,7 +4363,7 @@
     <message>
         <source>The voice was made for another model. Make it again.</source>
         <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>La voz se creó para otro modelo. Créela de nuevo.</translation>
     </message>
     <message>
         <source>The voice {name} does not fit this model.</source>
@@ -4518,12 +4518,12 @@
     <message>
         <source>This copy of Chatterbox cannot clone: it is without its speech tokenizer. Put model.safetensors of mlx-community/S3TokenizerV2 beside it as {name}, or use ResembleAI/chatterbox.</source>
         <extracomment>engine/models/chatterbox_encoder.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Esta copia de Chatterbox no puede clonar: le falta su tokenizador de voz. Ponga model.safetensors de mlx-community/S3TokenizerV2 junto a ella como {name}, o use ResembleAI/chatterbox.</translation>
     </message>
     <message>
         <source>This copy of Chatterbox comes without a voice. Clone one from a recording.</source>
         <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Esta copia de Chatterbox no trae ninguna voz. Clone una a partir de una grabación.</translation>
     </message>
     <message>
         <source>This desktop does not let apps capture the screen. Take a screenshot with the desktop&apos;s own tool, then paste it here.</source>
@@ -4643,17 +4643,17 @@
     <message>
         <source>This model does not support voice cloning. Choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS.</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Este modelo no permite clonar voces. Elija uno que sí: Qwen3-TTS Base, Chatterbox o Spark-TTS.</translation>
     </message>
     <message>
         <source>This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS.</source>
         <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Este modelo no permite clonar voces. Para «{name}», elija uno que sí: Qwen3-TTS Base, Chatterbox o Spark-TTS.</translation>
     </message>
     <message>
         <source>This model has no voices of its own: it needs a recording of the voice.</source>
         <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Este modelo no tiene voces propias: necesita una grabación de la voz.</translation>
     </message>
     <message>
         <source>This model is gated: accept its terms on Hugging Face first. Then enter your token here.</source>
@@ -4668,7 +4668,7 @@
     <message>
         <source>This model speaks English, not {language}.</source>
         <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Este modelo habla inglés, no {language}.</translation>
     </message>
     <message>
         <source>This model takes no instructions. The CustomVoice and VoiceDesign models of size 1.7B follow them.</source>
@@ -4718,7 +4718,7 @@
     <message>
         <source>This voice was made by another model. Clone it again with Chatterbox.</source>
         <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Esta voz la creó otro modelo. Clónela de nuevo con Chatterbox.</translation>
     </message>
     <message>
         <source>This voice was made by another model. Clone it again with Spark-TTS.</source>
@@ -5003,7 +5003,7 @@
     <message>
         <source>Voice recognition</source>
         <extracomment>app/gui/viewmodels/models/library.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Reconocimiento de voces</translation>
     </message>
     <message>
         <source>Waiting</source>
@@ -5406,7 +5406,7 @@
     <message>
         <source>{file} could not be written: {reason}.</source>
         <extracomment>app/runtime/known_voices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>No se pudo escribir {file}: {reason}.</translation>
     </message>
     <message>
         <source>{file} holds no settings. Correct it first; nothing was changed.</source>
@@ -5511,7 +5511,7 @@
     <message>
         <source>{model} does not hear sound.</source>
         <extracomment>engine/pipelines/prompt.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{model} no escucha sonido.</translation>
     </message>
     <message>
         <source>{model} does not know the task {task}: the page is read as text. PaddleOCR-VL 1.5 knows every task.</source>
@@ -5526,7 +5526,7 @@
     <message>
         <source>{model} does not speak. Qwen3-TTS, Pocket-TTS, Chatterbox, Kokoro, Orpheus and Spark-TTS models do.</source>
         <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{model} no habla. Los modelos Qwen3-TTS, Pocket-TTS, Chatterbox, Kokoro, Orpheus y Spark-TTS sí.</translation>
     </message>
     <message>
         <source>{model} does not support images.</source>
@@ -5711,7 +5711,7 @@
     <message>
         <source>{name} does not know voices again. WavLM models for x-vectors do.</source>
         <extracomment>engine/pipelines/listening/voice_prints.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{name} no reconoce voces. Los modelos WavLM para x-vectors sí.</translation>
     </message>
     <message>
         <source>{name} does not listen. Moonshine and Whisper models do: UsefulSensors/moonshine-base, for example.</source>
@@ -6348,7 +6348,7 @@
     <message>
         <source>{words} is too much. {how}</source>
         <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{words} es demasiado. {how}</translation>
     </message>
     <message>
         <source>“{title}” was deleted.</source>

@@ -21,7 +21,7 @@
     <message>
         <source>A Pocket-TTS model speaks one language, which is not chosen: leave it at automatic.</source>
         <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Un modèle Pocket-TTS parle une seule langue, qui ne se choisit pas : laissez-la sur automatique.</translation>
     </message>
     <message>
         <source>A cloned voice keeps the pitch and pace of its recording.</source>
@@ -556,12 +556,12 @@
     <message>
         <source>Chatterbox does not understand the instruction {words}. {how}</source>
         <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Chatterbox ne comprend pas l’instruction {words}. {how}</translation>
     </message>
     <message>
         <source>Chatterbox has no voice {name}. It has: {voices}.</source>
         <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Chatterbox n’a pas de voix {name}. Il a : {voices}.</translation>
     </message>
     <message>
         <source>Check for new versions of Grus when it starts?</source>
@@ -1411,7 +1411,7 @@
     <message>
         <source>Forget the voice of {name}</source>
         <extracomment>app/gui/settings/known_voices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Oublier la voix de {name}</translation>
     </message>
     <message>
         <source>Format</source>
@@ -1791,7 +1791,7 @@
     <message>
         <source>Known voices</source>
         <extracomment>app/gui/settings/known_voices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Voix connues</translation>
     </message>
     <message>
         <source>Knows more than its speed suggests: 1.5 of 8 billion parameters are active per token. For 16 GB.</source>
@@ -1801,7 +1801,7 @@
     <message>
         <source>Knows the voices that you named in the next recording, beside a model that tells speakers apart.</source>
         <extracomment>resources/catalogue.json</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Reconnaît dans l’enregistrement suivant les voix que vous avez nommées, à côté d’un modèle qui distingue les locuteurs.</translation>
     </message>
     <message>
         <source>Kokoro does not speak {language} here. It speaks: {known}.</source>
@@ -2687,7 +2687,7 @@
     <message>
         <source>Pocket-TTS takes no instructions. Its voices are recordings.</source>
         <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Pocket-TTS n’accepte pas d’instructions. Ses voix sont des enregistrements.</translation>
     </message>
     <message>
         <source>Port</source>
@@ -3588,7 +3588,7 @@
     <message>
         <source>Speakers whom you name in Listen are named in the next recording, where a model that recognizes voices is installed. What is kept of a voice are numbers, on this machine only.</source>
         <extracomment>app/gui/settings/known_voices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Les personnes que vous nommez dans Écouter sont nommées dans l’enregistrement suivant si un modèle qui reconnaît les voix est installé. D’une voix, seuls des nombres sont conservés, sur cette machine uniquement.</translation>
     </message>
     <message>
         <source>Speaking</source>
@@ -3603,7 +3603,7 @@
     <message>
         <source>Speaks English, in the voice of a recording of a few seconds, and as expressively as you choose.</source>
         <extracomment>resources/catalogue.json</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Parle anglais, avec la voix d’un enregistrement de quelques secondes, et de façon aussi expressive que vous le choisissez.</translation>
     </message>
     <message>
         <source>Speech</source>
@@ -4228,7 +4228,7 @@
     <message>
         <source>The recording of {name} is too short to know the voice again.</source>
         <extracomment>engine/pipelines/listening/voice_prints.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>L’enregistrement de {name} est trop court pour reconnaître la voix.</translation>
     </message>
     <message>
         <source>The recording&apos;s codes do not belong to this model. Make the voice again.</source>
@@ -4363,7 +4363,7 @@
     <message>
         <source>The voice was made for another model. Make it again.</source>
         <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>La voix a été créée pour un autre modèle. Créez-la de nouveau.</translation>
     </message>
     <message>
         <source>The voice {name} does not fit this model.</source>
@@ -4518,12 +4518,12 @@
     <message>
         <source>This copy of Chatterbox cannot clone: it is without its speech tokenizer. Put model.safetensors of mlx-community/S3TokenizerV2 beside it as {name}, or use ResembleAI/chatterbox.</source>
         <extracomment>engine/models/chatterbox_encoder.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Cette copie de Chatterbox ne peut pas cloner : il lui manque son tokeniseur de parole. Placez model.safetensors de mlx-community/S3TokenizerV2 à côté sous le nom {name}, ou utilisez ResembleAI/chatterbox.</translation>
     </message>
     <message>
         <source>This copy of Chatterbox comes without a voice. Clone one from a recording.</source>
         <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Cette copie de Chatterbox est livrée sans voix. Clonez-en une à partir d’un enregistrement.</translation>
     </message>
     <message>
         <source>This desktop does not let apps capture the screen. Take a screenshot with the desktop&apos;s own tool, then paste it here.</source>
@@ -4643,17 +4643,17 @@
     <message>
         <source>This model does not support voice cloning. Choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS.</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Ce modèle ne permet pas de cloner une voix. Choisissez-en un qui le permet : Qwen3-TTS Base, Chatterbox ou Spark-TTS.</translation>
     </message>
     <message>
         <source>This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS.</source>
         <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Ce modèle ne permet pas de cloner une voix. Pour « {name} », choisissez-en un qui le permet : Qwen3-TTS Base, Chatterbox ou Spark-TTS.</translation>
     </message>
     <message>
         <source>This model has no voices of its own: it needs a recording of the voice.</source>
         <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Ce modèle n’a pas de voix propres : il lui faut un enregistrement de la voix.</translation>
     </message>
     <message>
         <source>This model is gated: accept its terms on Hugging Face first. Then enter your token here.</source>
@@ -4668,7 +4668,7 @@
     <message>
         <source>This model speaks English, not {language}.</source>
         <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Ce modèle parle anglais, et non {language}.</translation>
     </message>
     <message>
         <source>This model takes no instructions. The CustomVoice and VoiceDesign models of size 1.7B follow them.</source>
@@ -4718,7 +4718,7 @@
     <message>
         <source>This voice was made by another model. Clone it again with Chatterbox.</source>
         <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Cette voix a été créée par un autre modèle. Clonez-la de nouveau avec Chatterbox.</translation>
     </message>
     <message>
         <source>This voice was made by another model. Clone it again with Spark-TTS.</source>
@@ -5003,7 +5003,7 @@
     <message>
         <source>Voice recognition</source>
         <extracomment>app/gui/viewmodels/models/library.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Reconnaissance des voix</translation>
     </message>
     <message>
         <source>Waiting</source>
@@ -5406,7 +5406,7 @@
     <message>
         <source>{file} could not be written: {reason}.</source>
         <extracomment>app/runtime/known_voices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Impossible d’écrire {file} : {reason}.</translation>
     </message>
     <message>
         <source>{file} holds no settings. Correct it first; nothing was changed.</source>
@@ -5511,7 +5511,7 @@
     <message>
         <source>{model} does not hear sound.</source>
         <extracomment>engine/pipelines/prompt.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{model} n’entend pas le son.</translation>
     </message>
     <message>
         <source>{model} does not know the task {task}: the page is read as text. PaddleOCR-VL 1.5 knows every task.</source>
@@ -5526,7 +5526,7 @@
     <message>
         <source>{model} does not speak. Qwen3-TTS, Pocket-TTS, Chatterbox, Kokoro, Orpheus and Spark-TTS models do.</source>
         <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{model} ne parle pas. Les modèles Qwen3-TTS, Pocket-TTS, Chatterbox, Kokoro, Orpheus et Spark-TTS parlent.</translation>
     </message>
     <message>
         <source>{model} does not support images.</source>
@@ -5711,7 +5711,7 @@
     <message>
         <source>{name} does not know voices again. WavLM models for x-vectors do.</source>
         <extracomment>engine/pipelines/listening/voice_prints.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{name} ne reconnaît pas les voix. Les modèles WavLM pour x-vectors le font.</translation>
     </message>
     <message>
         <source>{name} does not listen. Moonshine and Whisper models do: UsefulSensors/moonshine-base, for example.</source>
@@ -6348,7 +6348,7 @@
     <message>
         <source>{words} is too much. {how}</source>
         <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{words}, c’est trop. {how}</translation>
     </message>
     <message>
         <source>“{title}” was deleted.</source>

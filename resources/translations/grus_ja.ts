@@ -21,7 +21,7 @@
     <message>
         <source>A Pocket-TTS model speaks one language, which is not chosen: leave it at automatic.</source>
         <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Pocket-TTS のモデルは 1 つの言語だけを話し、言語は選べません。自動のままにしてください。</translation>
     </message>
     <message>
         <source>A cloned voice keeps the pitch and pace of its recording.</source>
@@ -556,12 +556,12 @@
     <message>
         <source>Chatterbox does not understand the instruction {words}. {how}</source>
         <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Chatterbox は指示 {words} を理解できません。{how}</translation>
     </message>
     <message>
         <source>Chatterbox has no voice {name}. It has: {voices}.</source>
         <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Chatterbox に声 {name} はありません。あるのは {voices} です。</translation>
     </message>
     <message>
         <source>Check for new versions of Grus when it starts?</source>
@@ -1411,7 +1411,7 @@
     <message>
         <source>Forget the voice of {name}</source>
         <extracomment>app/gui/settings/known_voices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{name} の声を消去</translation>
     </message>
     <message>
         <source>Format</source>
@@ -1791,7 +1791,7 @@
     <message>
         <source>Known voices</source>
         <extracomment>app/gui/settings/known_voices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>登録済みの声</translation>
     </message>
     <message>
         <source>Knows more than its speed suggests: 1.5 of 8 billion parameters are active per token. For 16 GB.</source>
@@ -1801,7 +1801,7 @@
     <message>
         <source>Knows the voices that you named in the next recording, beside a model that tells speakers apart.</source>
         <extracomment>resources/catalogue.json</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>話者を区別するモデルと一緒に使い、名前を付けた声を次の録音で認識します。</translation>
     </message>
     <message>
         <source>Kokoro does not speak {language} here. It speaks: {known}.</source>
@@ -2687,7 +2687,7 @@
     <message>
         <source>Pocket-TTS takes no instructions. Its voices are recordings.</source>
         <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Pocket-TTS は指示を受け付けません。声は録音です。</translation>
     </message>
     <message>
         <source>Port</source>
@@ -3586,7 +3586,7 @@
     <message>
         <source>Speakers whom you name in Listen are named in the next recording, where a model that recognizes voices is installed. What is kept of a voice are numbers, on this machine only.</source>
         <extracomment>app/gui/settings/known_voices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>「聞き取り」で名前を付けた話者は、声を認識するモデルがあれば、次の録音でも名前が表示されます。声について保存されるのは数値だけで、このコンピューターの中だけです。</translation>
     </message>
     <message>
         <source>Speaking</source>
@@ -3601,7 +3601,7 @@
     <message>
         <source>Speaks English, in the voice of a recording of a few seconds, and as expressively as you choose.</source>
         <extracomment>resources/catalogue.json</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>英語を話します。数秒の録音の声で、表現の豊かさも選べます。</translation>
     </message>
     <message>
         <source>Speech</source>
@@ -4226,7 +4226,7 @@
     <message>
         <source>The recording of {name} is too short to know the voice again.</source>
         <extracomment>engine/pipelines/listening/voice_prints.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{name} の録音は短すぎて、声を認識できません。</translation>
     </message>
     <message>
         <source>The recording&apos;s codes do not belong to this model. Make the voice again.</source>
@@ -4361,7 +4361,7 @@
     <message>
         <source>The voice was made for another model. Make it again.</source>
         <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>この声は別のモデル用に作られました。作り直してください。</translation>
     </message>
     <message>
         <source>The voice {name} does not fit this model.</source>
@@ -4516,12 +4516,12 @@
     <message>
         <source>This copy of Chatterbox cannot clone: it is without its speech tokenizer. Put model.safetensors of mlx-community/S3TokenizerV2 beside it as {name}, or use ResembleAI/chatterbox.</source>
         <extracomment>engine/models/chatterbox_encoder.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>この Chatterbox は声を複製できません。音声トークナイザーがありません。mlx-community/S3TokenizerV2 の model.safetensors を {name} として隣に置くか、ResembleAI/chatterbox を使ってください。</translation>
     </message>
     <message>
         <source>This copy of Chatterbox comes without a voice. Clone one from a recording.</source>
         <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>この Chatterbox には声が付いていません。録音から複製してください。</translation>
     </message>
     <message>
         <source>This desktop does not let apps capture the screen. Take a screenshot with the desktop&apos;s own tool, then paste it here.</source>
@@ -4641,17 +4641,17 @@
     <message>
         <source>This model does not support voice cloning. Choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS.</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>このモデルは声の複製に対応していません。対応するモデルを選んでください: Qwen3-TTS Base、Chatterbox、Spark-TTS。</translation>
     </message>
     <message>
         <source>This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS.</source>
         <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>このモデルは声の複製に対応していません。「{name}」には対応するモデルを選んでください: Qwen3-TTS Base、Chatterbox、Spark-TTS。</translation>
     </message>
     <message>
         <source>This model has no voices of its own: it needs a recording of the voice.</source>
         <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>このモデルには独自の声がありません。声の録音が必要です。</translation>
     </message>
     <message>
         <source>This model is gated: accept its terms on Hugging Face first. Then enter your token here.</source>
@@ -4666,7 +4666,7 @@
     <message>
         <source>This model speaks English, not {language}.</source>
         <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>このモデルが話すのは英語で、{language} ではありません。</translation>
     </message>
     <message>
         <source>This model takes no instructions. The CustomVoice and VoiceDesign models of size 1.7B follow them.</source>
@@ -4716,7 +4716,7 @@
     <message>
         <source>This voice was made by another model. Clone it again with Chatterbox.</source>
         <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>この声は別のモデルで作られました。Chatterbox で複製し直してください。</translation>
     </message>
     <message>
         <source>This voice was made by another model. Clone it again with Spark-TTS.</source>
@@ -5001,7 +5001,7 @@
     <message>
         <source>Voice recognition</source>
         <extracomment>app/gui/viewmodels/models/library.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>声の認識</translation>
     </message>
     <message>
         <source>Waiting</source>
@@ -5403,7 +5403,7 @@
     <message>
         <source>{file} could not be written: {reason}.</source>
         <extracomment>app/runtime/known_voices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{file} に書き込めませんでした: {reason}。</translation>
     </message>
     <message>
         <source>{file} holds no settings. Correct it first; nothing was changed.</source>
@@ -5508,7 +5508,7 @@
     <message>
         <source>{model} does not hear sound.</source>
         <extracomment>engine/pipelines/prompt.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{model} は音を聞けません。</translation>
     </message>
     <message>
         <source>{model} does not know the task {task}: the page is read as text. PaddleOCR-VL 1.5 knows every task.</source>
@@ -5523,7 +5523,7 @@
     <message>
         <source>{model} does not speak. Qwen3-TTS, Pocket-TTS, Chatterbox, Kokoro, Orpheus and Spark-TTS models do.</source>
         <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{model} は話せません。Qwen3-TTS、Pocket-TTS、Chatterbox、Kokoro、Orpheus、Spark-TTS のモデルは話せます。</translation>
     </message>
     <message>
         <source>{model} does not support images.</source>
@@ -5708,7 +5708,7 @@
     <message>
         <source>{name} does not know voices again. WavLM models for x-vectors do.</source>
         <extracomment>engine/pipelines/listening/voice_prints.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{name} は声を認識できません。x-vector 用の WavLM モデルならできます。</translation>
     </message>
     <message>
         <source>{name} does not listen. Moonshine and Whisper models do: UsefulSensors/moonshine-base, for example.</source>
@@ -6326,7 +6326,7 @@
     <message>
         <source>{words} is too much. {how}</source>
         <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{words} は大きすぎます。{how}</translation>
     </message>
     <message>
         <source>“{title}” was deleted.</source>

@@ -21,7 +21,7 @@
     <message>
         <source>A Pocket-TTS model speaks one language, which is not chosen: leave it at automatic.</source>
         <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Pocket-TTS 模型只说一种语言，不能选择：请保持自动。</translation>
     </message>
     <message>
         <source>A cloned voice keeps the pitch and pace of its recording.</source>
@@ -556,12 +556,12 @@
     <message>
         <source>Chatterbox does not understand the instruction {words}. {how}</source>
         <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Chatterbox 不理解指令 {words}。{how}</translation>
     </message>
     <message>
         <source>Chatterbox has no voice {name}. It has: {voices}.</source>
         <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Chatterbox 没有声音 {name}。它有：{voices}。</translation>
     </message>
     <message>
         <source>Check for new versions of Grus when it starts?</source>
@@ -1411,7 +1411,7 @@
     <message>
         <source>Forget the voice of {name}</source>
         <extracomment>app/gui/settings/known_voices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>忘记 {name} 的声音</translation>
     </message>
     <message>
         <source>Format</source>
@@ -1791,7 +1791,7 @@
     <message>
         <source>Known voices</source>
         <extracomment>app/gui/settings/known_voices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>已知的声音</translation>
     </message>
     <message>
         <source>Knows more than its speed suggests: 1.5 of 8 billion parameters are active per token. For 16 GB.</source>
@@ -1801,7 +1801,7 @@
     <message>
         <source>Knows the voices that you named in the next recording, beside a model that tells speakers apart.</source>
         <extracomment>resources/catalogue.json</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>与区分说话人的模型一起使用，在下一段录音中认出您命名过的声音。</translation>
     </message>
     <message>
         <source>Kokoro does not speak {language} here. It speaks: {known}.</source>
@@ -2687,7 +2687,7 @@
     <message>
         <source>Pocket-TTS takes no instructions. Its voices are recordings.</source>
         <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Pocket-TTS 不接受指令。它的声音是录音。</translation>
     </message>
     <message>
         <source>Port</source>
@@ -3586,7 +3586,7 @@
     <message>
         <source>Speakers whom you name in Listen are named in the next recording, where a model that recognizes voices is installed. What is kept of a voice are numbers, on this machine only.</source>
         <extracomment>app/gui/settings/known_voices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>您在“聆听”中命名的说话人，如果安装了识别声音的模型，会在下一段录音中自动标出姓名。声音只以数字形式保存，且仅保存在本机。</translation>
     </message>
     <message>
         <source>Speaking</source>
@@ -3601,7 +3601,7 @@
     <message>
         <source>Speaks English, in the voice of a recording of a few seconds, and as expressively as you choose.</source>
         <extracomment>resources/catalogue.json</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>说英语，使用几秒钟录音中的声音，表现力由您选择。</translation>
     </message>
     <message>
         <source>Speech</source>
@@ -4226,7 +4226,7 @@
     <message>
         <source>The recording of {name} is too short to know the voice again.</source>
         <extracomment>engine/pipelines/listening/voice_prints.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{name} 的录音太短，无法再次认出该声音。</translation>
     </message>
     <message>
         <source>The recording&apos;s codes do not belong to this model. Make the voice again.</source>
@@ -4361,7 +4361,7 @@
     <message>
         <source>The voice was made for another model. Make it again.</source>
         <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>该声音是为另一个模型制作的。请重新制作。</translation>
     </message>
     <message>
         <source>The voice {name} does not fit this model.</source>
@@ -4516,12 +4516,12 @@
     <message>
         <source>This copy of Chatterbox cannot clone: it is without its speech tokenizer. Put model.safetensors of mlx-community/S3TokenizerV2 beside it as {name}, or use ResembleAI/chatterbox.</source>
         <extracomment>engine/models/chatterbox_encoder.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>这份 Chatterbox 不能克隆：缺少语音分词器。请将 mlx-community/S3TokenizerV2 的 model.safetensors 以 {name} 为名放在旁边，或使用 ResembleAI/chatterbox。</translation>
     </message>
     <message>
         <source>This copy of Chatterbox comes without a voice. Clone one from a recording.</source>
         <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>这份 Chatterbox 不带声音。请用录音克隆一个。</translation>
     </message>
     <message>
         <source>This desktop does not let apps capture the screen. Take a screenshot with the desktop&apos;s own tool, then paste it here.</source>
@@ -4641,17 +4641,17 @@
     <message>
         <source>This model does not support voice cloning. Choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS.</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>此模型不支持声音克隆。请选择支持的模型：Qwen3-TTS Base、Chatterbox 或 Spark-TTS。</translation>
     </message>
     <message>
         <source>This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS.</source>
         <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>此模型不支持声音克隆。对于“{name}”，请选择支持的模型：Qwen3-TTS Base、Chatterbox 或 Spark-TTS。</translation>
     </message>
     <message>
         <source>This model has no voices of its own: it needs a recording of the voice.</source>
         <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>此模型没有自带的声音：需要一段该声音的录音。</translation>
     </message>
     <message>
         <source>This model is gated: accept its terms on Hugging Face first. Then enter your token here.</source>
@@ -4666,7 +4666,7 @@
     <message>
         <source>This model speaks English, not {language}.</source>
         <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>此模型说英语，不说 {language}。</translation>
     </message>
     <message>
         <source>This model takes no instructions. The CustomVoice and VoiceDesign models of size 1.7B follow them.</source>
@@ -4716,7 +4716,7 @@
     <message>
         <source>This voice was made by another model. Clone it again with Chatterbox.</source>
         <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>该声音由另一个模型制作。请用 Chatterbox 重新克隆。</translation>
     </message>
     <message>
         <source>This voice was made by another model. Clone it again with Spark-TTS.</source>
@@ -5001,7 +5001,7 @@
     <message>
         <source>Voice recognition</source>
         <extracomment>app/gui/viewmodels/models/library.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>声音识别</translation>
     </message>
     <message>
         <source>Waiting</source>
@@ -5403,7 +5403,7 @@
     <message>
         <source>{file} could not be written: {reason}.</source>
         <extracomment>app/runtime/known_voices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>无法写入 {file}：{reason}。</translation>
     </message>
     <message>
         <source>{file} holds no settings. Correct it first; nothing was changed.</source>
@@ -5508,7 +5508,7 @@
     <message>
         <source>{model} does not hear sound.</source>
         <extracomment>engine/pipelines/prompt.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{model} 不能听声音。</translation>
     </message>
     <message>
         <source>{model} does not know the task {task}: the page is read as text. PaddleOCR-VL 1.5 knows every task.</source>
@@ -5523,7 +5523,7 @@
     <message>
         <source>{model} does not speak. Qwen3-TTS, Pocket-TTS, Chatterbox, Kokoro, Orpheus and Spark-TTS models do.</source>
         <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{model} 不能说话。Qwen3-TTS、Pocket-TTS、Chatterbox、Kokoro、Orpheus 和 Spark-TTS 模型可以。</translation>
     </message>
     <message>
         <source>{model} does not support images.</source>
@@ -5708,7 +5708,7 @@
     <message>
         <source>{name} does not know voices again. WavLM models for x-vectors do.</source>
         <extracomment>engine/pipelines/listening/voice_prints.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{name} 不能识别声音。用于 x-vector 的 WavLM 模型可以。</translation>
     </message>
     <message>
         <source>{name} does not listen. Moonshine and Whisper models do: UsefulSensors/moonshine-base, for example.</source>
@@ -6326,7 +6326,7 @@
     <message>
         <source>{words} is too much. {how}</source>
         <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{words} 太大了。{how}</translation>
     </message>
     <message>
         <source>“{title}” was deleted.</source>
