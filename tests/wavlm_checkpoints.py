@@ -14,7 +14,7 @@ import transformers
 
 
 @cache
-def telling_voices_apart() -> Any:
+def voice_separating() -> Any:
     """The same with a last layer by hand: what the statistics of `voice`'s two kinds differ in becomes the first number, with a sign."""
     model = copy.deepcopy(reference())
     last, pooled = model.feature_extractor, []
@@ -56,9 +56,9 @@ def reference(weighted: bool = True) -> Any:
     return model
 
 
-def save_wavlm(folder: Path, weighted: bool = True, pickled: bool = False, tells_voices_apart: bool = False) -> Path:
+def save_wavlm(folder: Path, weighted: bool = True, pickled: bool = False, separates_voices: bool = False) -> Path:
     """`pickled`: as pytorch_model.bin, with the names of weight norms that published ones have."""
-    model = telling_voices_apart() if tells_voices_apart else reference(weighted)
+    model = voice_separating() if separates_voices else reference(weighted)
     model.save_pretrained(folder)
     if pickled:
         (folder / "model.safetensors").unlink()

@@ -259,7 +259,7 @@ class ListenResults(Results[ListenRecording]):
         number = re.search(r"\d+", new)
         if (number and new == tr("Speaker {number}", number=number[0])) or not item.source.exists():
             return
-        said, data = [one for one in item.segments if one.speaker == new], self._folder.parent
+        segments, data = [one for one in item.segments if one.speaker == new], self._folder.parent
 
         def keep(core: Any) -> Iterator[None]:
             from app.runtime import pipelines
@@ -268,7 +268,7 @@ class ListenResults(Results[ListenRecording]):
 
             if (verifier := pipelines.verifier(core)) is not None:
                 mark, sound = recording_mark(item.source), SoundStream(item.source, RATE)
-                keep_voice(core.engine, verifier, sound, said, new, mark, KnownVoices(data), old)
+                keep_voice(core.engine, verifier, sound, segments, new, mark, KnownVoices(data), old)
             yield
 
         self._streams.stream(

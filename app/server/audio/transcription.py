@@ -59,15 +59,15 @@ async def transcribe(server: Server, request: Request, form: TranslationForm | T
     data = await form.file.read()
     name, loaded = await choose_model(server, form.model, "listen")
     speakers = await _speakers(server, asked)
-    knows = await _voice_prints(server, asked)
+    verifier = await _voice_prints(server, asked)
     scope = cancel_scope(server)
     listener = transcriber(scope, name, loaded)
     options = _options(form, listener, await _aligner(server, asked, listener), speakers)
     sound = SoundStream(data, SAMPLE_RATE, most=server.settings.max_sound_seconds, track=form.track)
     named = None
-    if knows is not None and asked is not None:
+    if verifier is not None and asked is not None:
         again = SoundStream(data, SAMPLE_RATE, most=server.settings.max_sound_seconds, track=form.track)
-        named = partial(_named, scope, knows, again, asked)
+        named = partial(_named, scope, verifier, again, asked)
     known = frozenset((asked.known_names or ()) if asked is not None else ())
     stream = ThreadedGenerator(_segments(listener, sound, options, named), scope, server, request)
     scored = asked is not None and "logprobs" in (asked.include or ())

@@ -27,7 +27,7 @@ from tests.wavlm_checkpoints import RATE, save_wavlm, voice
 
 @pytest.fixture(scope="module", params=["torch", "mlx"])
 def service(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModelService]:
-    folder = str(save_wavlm(tmp_path_factory.mktemp("prints") / "wavlm", tells_voices_apart=True))
+    folder = str(save_wavlm(tmp_path_factory.mktemp("prints") / "wavlm", separates_voices=True))
     with closing(open_models([folder], LoadOptions(backend=request.param, device="cpu"))) as made:
         made.load_now(folder)
         yield made
@@ -37,7 +37,7 @@ def name_of(service: ModelService) -> str:
     return service.catalogue.all()[0].name
 
 
-def said(start: float, end: float, speaker: str) -> TranscriptSegment:
+def spoken(start: float, end: float, speaker: str) -> TranscriptSegment:
     return TranscriptSegment(
         start, end, "Words.", words=(TranscriptWord("Words.", start, end, speaker),), speaker=speaker
     )
@@ -48,11 +48,14 @@ def test_two_voices_are_known_again_in_the_next_recording_in_another_order(servi
     first = np.concatenate((voice("low", 3, 1), voice("high", 3, 2), voice("low", 2, 3)))
     second = np.concatenate((voice("high", 4, 4), voice("low", 2.5, 5)))
     before = speaker_prints(
-        service, model, from_array(first, RATE, RATE), [said(0, 3, "Anna"), said(3, 6, "Bert"), said(6, 8, "Anna")]
+        service,
+        model,
+        from_array(first, RATE, RATE),
+        [spoken(0, 3, "Anna"), spoken(3, 6, "Bert"), spoken(6, 8, "Anna")],
     )
     assert {name: one.seconds for name, one in before.prints.items()} == {"Anna": 5.0, "Bert": 3.0}
     after = speaker_prints(
-        service, model, from_array(second, RATE, RATE), [said(0, 4, "Speaker 1"), said(4, 6.5, "Speaker 2")]
+        service, model, from_array(second, RATE, RATE), [spoken(0, 4, "Speaker 1"), spoken(4, 6.5, "Speaker 2")]
     )
     assert after.mark == before.mark
     assert recognized(after.prints, before.prints) == {"Speaker 1": "Bert", "Speaker 2": "Anna"}
@@ -63,7 +66,7 @@ def test_two_voices_are_known_again_in_the_next_recording_in_another_order(servi
 def test_who_says_too_little_has_no_vector(service: ModelService) -> None:
     sound = from_array(voice("low", 2, 1), RATE, RATE)
     made = speaker_prints(
-        service, name_of(service), sound, [said(0, 1.5, "A"), said(1.5, 1.505, "B"), said(9, 10, "C")]
+        service, name_of(service), sound, [spoken(0, 1.5, "A"), spoken(1.5, 1.505, "B"), spoken(9, 10, "C")]
     )
     assert set(made.prints) == {"A"}
     with pytest.raises(BadRequest, match="too short"):
@@ -93,7 +96,7 @@ def test_a_longer_recording_counts_more() -> None:
 
 
 def test_words_have_the_name_too() -> None:
-    made = renamed(said(0, 1, "Speaker 1"), {"Speaker 1": "Anna"})
+    made = renamed(spoken(0, 1, "Speaker 1"), {"Speaker 1": "Anna"})
     assert (made.speaker, made.words[0].speaker) == ("Anna", "Anna")
 
 
