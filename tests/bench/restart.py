@@ -2,7 +2,7 @@
 
 One process leaves a conversation of 20,000 tokens in the folder of `--kv-offload-dir`. Each of the next ones loads the model and continues it. The
 first does not compute these tokens, which takes minutes: it fills a slot with rows of a short prompt, again and again, and gives it to
-the prefix cache, which writes the file as it writes all.
+the prefix cache, which writes the file as it writes all (`tests/engine/test_restart.py` compares such a file with a computed one, byte by byte).
 """
 
 from __future__ import annotations

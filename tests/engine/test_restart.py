@@ -62,8 +62,8 @@ def test_the_benchs_file_is_the_engines(model: Path, backend: str, tmp_path: Pat
     executor = restart.executor_of(made)
     executor.prefix_cache.clear(offload=False)
     length, checkpoint = len(prefix.key), stored.states[0][0]
-    made_up = restart.made_up(executor, length, checkpoint)
-    assert _shapes(made_up) == _shapes(stored)
+    rows, states = restart.made_up(executor.loaded.kv, executor.loaded.runner, length)
+    assert _shapes(StoredPrefix([*rows, *states], [(checkpoint, states)])) == _shapes(stored)
     restart.keep(executor, prefix.key, stored)
     made.close()
     (one,), (other,) = ([*(tmp_path / name).glob("*.prefix")] for name in ("computed", "made"))
