@@ -65,7 +65,7 @@ STATIONS = {
         ("engine/scheduler.py", "Scheduler.plan"),
         ("backends/torch/program.py", "Program.run"),
         ("engine/types.py", "RequestHandle.put"),
-        ("engine/models/codec12.py", "CodecDecoder.decode_together"),
+        ("engine/models/codec12.py", "FrameDecoder.decode_together"),
         ("app/gui/viewmodels/playback.py", "Playback.put"),
     ],
 }
