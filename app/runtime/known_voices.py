@@ -62,18 +62,27 @@ class KnownVoices:
         entry = {"name": name, "mark": mark, "recording": recording, "seconds": round(own.seconds, 3),
                  "vector": [round(float(value), 6) for value in own.vector]}  # fmt: skip
         with _guard:
-            there = [one for one in self._read() if one["recording"] != recording or one["name"] not in (name, instead)]
+            there = [one for one in self._kept() if one["recording"] != recording or one["name"] not in (name, instead)]
             same = [one for one in there if one["name"] == name][-_MOST + 1 :]
             self._write([*(one for one in there if one["name"] != name), *same, entry])
 
     def delete(self, name: str) -> bool:
         """False: there is no such voice."""
         with _guard:
-            there = self._read()
+            there = self._kept()
             left = [one for one in there if one["name"] != name]
             if len(left) < len(there):
                 self._write(left)
             return len(left) < len(there)
+
+    def _kept(self) -> list[dict[str, Any]]:
+        """To write it again: a file that cannot be read now is not replaced by an empty one."""
+        found = self._read()
+        if not found and self.file.exists():
+            raise BadRequest(
+                ErrorText("{file} cannot be read, so no voice was changed. Move it away to begin anew.", file=self.file)
+            )
+        return found
 
     def _read(self) -> list[dict[str, Any]]:
         try:

@@ -5399,6 +5399,11 @@
         <translation>{file} kann nicht gelesen werden ({why}). Berichtigen Sie die Datei zuerst; nichts wurde geändert.</translation>
     </message>
     <message>
+        <source>{file} cannot be read, so no voice was changed. Move it away to begin anew.</source>
+        <extracomment>app/runtime/known_voices.py</extracomment>
+        <translation>{file} ist nicht lesbar, daher wurde keine Stimme geändert. Verschieben Sie die Datei, um neu zu beginnen.</translation>
+    </message>
+    <message>
         <source>{file} cannot be replaced: {reason}.</source>
         <extracomment>app/updates.py</extracomment>
         <translation>{file} kann nicht ersetzt werden: {reason}.</translation>

@@ -5399,6 +5399,11 @@
         <translation>No se puede leer {file} ({why}). Corríjalo primero; no se ha cambiado nada.</translation>
     </message>
     <message>
+        <source>{file} cannot be read, so no voice was changed. Move it away to begin anew.</source>
+        <extracomment>app/runtime/known_voices.py</extracomment>
+        <translation>No se puede leer {file}, así que no se cambió ninguna voz. Muévalo a otro lugar para empezar de nuevo.</translation>
+    </message>
+    <message>
         <source>{file} cannot be replaced: {reason}.</source>
         <extracomment>app/updates.py</extracomment>
         <translation>No se puede reemplazar {file}: {reason}.</translation>

@@ -5399,6 +5399,11 @@
         <translation>{file} ne peut pas être lu ({why}). Corrigez-le d’abord ; rien n’a été modifié.</translation>
     </message>
     <message>
+        <source>{file} cannot be read, so no voice was changed. Move it away to begin anew.</source>
+        <extracomment>app/runtime/known_voices.py</extracomment>
+        <translation>{file} est illisible, aucune voix n’a donc été modifiée. Déplacez-le pour recommencer.</translation>
+    </message>
+    <message>
         <source>{file} cannot be replaced: {reason}.</source>
         <extracomment>app/updates.py</extracomment>
         <translation>{file} ne peut pas être remplacé : {reason}.</translation>

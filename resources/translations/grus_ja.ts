@@ -5396,6 +5396,11 @@
         <translation>{file} を読み取れません({why})。先に修正してください。何も変更していません。</translation>
     </message>
     <message>
+        <source>{file} cannot be read, so no voice was changed. Move it away to begin anew.</source>
+        <extracomment>app/runtime/known_voices.py</extracomment>
+        <translation>{file} を読み込めないため、声は変更されませんでした。やり直すにはファイルを移動してください。</translation>
+    </message>
+    <message>
         <source>{file} cannot be replaced: {reason}.</source>
         <extracomment>app/updates.py</extracomment>
         <translation>{file} を置き換えられません：{reason}。</translation>

@@ -5399,6 +5399,11 @@
         <translation>Não é possível ler {file} ({why}). Corrija-o primeiro; nada foi alterado.</translation>
     </message>
     <message>
+        <source>{file} cannot be read, so no voice was changed. Move it away to begin anew.</source>
+        <extracomment>app/runtime/known_voices.py</extracomment>
+        <translation>Não é possível ler {file}, por isso nenhuma voz foi alterada. Mova o arquivo para começar de novo.</translation>
+    </message>
+    <message>
         <source>{file} cannot be replaced: {reason}.</source>
         <extracomment>app/updates.py</extracomment>
         <translation>{file} não pode ser substituído: {reason}.</translation>

@@ -5396,6 +5396,11 @@
         <translation>无法读取 {file}({why})。请先更正;未做任何更改。</translation>
     </message>
     <message>
+        <source>{file} cannot be read, so no voice was changed. Move it away to begin anew.</source>
+        <extracomment>app/runtime/known_voices.py</extracomment>
+        <translation>无法读取 {file}，因此没有更改任何声音。移走该文件即可重新开始。</translation>
+    </message>
+    <message>
         <source>{file} cannot be replaced: {reason}.</source>
         <extracomment>app/updates.py</extracomment>
         <translation>无法替换 {file}：{reason}。</translation>

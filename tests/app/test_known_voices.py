@@ -99,3 +99,15 @@ def test_what_does_not_go_together(tmp_path: Path, capsys: pytest.CaptureFixture
         assert message in capsys.readouterr().err
     with pytest.raises(BadRequest, match="speakers"):
         grus.Ears(str(words), voice_prints=str(words))
+
+
+def test_a_file_that_cannot_be_read_is_not_replaced(tmp_path: Path) -> None:
+    voices = KnownVoices(tmp_path)
+    voices.keep("Anna", "m", "monday", of(1, 0))
+    damaged = voices.file.read_bytes()[:-5]
+    voices.file.write_bytes(damaged)
+    assert voices.all() == []
+    for change in (lambda: voices.keep("Bert", "m", "monday", of(0, 1)), lambda: voices.delete("Anna")):
+        with pytest.raises(BadRequest, match="cannot be read"):
+            change()
+    assert voices.file.read_bytes() == damaged

@@ -20,7 +20,7 @@ from engine.pipelines.listening import VERIFYING
 from engine.pipelines.listening.transcript import TranscriptSegment
 from engine.tasks import EngineLike
 
-THRESHOLD = 0.86  # cosine from which two vectors are one person's: what WavLM's authors give for these models
+THRESHOLD = 0.86  # cosine from which two vectors are one person's; not measured on recordings of many people
 MARGIN = 0.03  # cosine: a second voice that is nearer than this to the first leaves it open who speaks
 _MOST = 30.0  # seconds of a speaker
 _WINDOW = 6.0  # seconds heard at once
@@ -77,8 +77,8 @@ def reference_prints(engine: EngineLike, model: str, sounds: Mapping[str, np.nda
 
 
 def recognized(found: Mapping[str, VoicePrint], known: Mapping[str, VoicePrint]) -> dict[str, str]:
-    """The names of the speakers who are known. Whoever resembles two of them about equally, or is resembled by another speaker
-    about equally, has none."""
+    """The names of the speakers who are known. A speaker who resembles two of them about equally has none, and neither have two
+    speakers who resemble one of them about equally."""
     near: dict[str, list[tuple[float, str]]] = {}  # by known name
     for speaker, own in found.items():
         scores = sorted(((float(own.vector @ one.vector), name) for name, one in known.items()), reverse=True)
