@@ -6,6 +6,7 @@ import queue
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -21,7 +22,7 @@ from app.gui.viewmodels.results import ListedResult, Results
 from app.gui.viewmodels.signal import Signal
 from app.gui.viewmodels.transcript_edits import SegmentHistory, merged, parted, pattern_of, rewritten, spoken_by
 from app.window_engine import StreamRunner
-from engine.errors import BadRequest
+from engine.errors import BadRequest, GrusError
 from engine.media.recordings import MEDIA
 from engine.pipelines.listening.transcript import (
     FORMATS,
@@ -408,8 +409,10 @@ def _transcribed(core: Any, model: str, source: Path, speakers: bool, data: Path
         made.append(segment)
         yield "segment", segment
     yield "length", (sound.seconds, listener.model.language)
-    if speakers and (verifier := pipelines.verifier(core)) is not None:
-        yield "names", known_names(core.engine, verifier, SoundStream(source, RATE), made, KnownVoices(data))
+    if speakers:
+        with suppress(GrusError):  # a transcript with numbered speakers is whole without their names
+            if (verifier := pipelines.verifier(core)) is not None:
+                yield "names", known_names(core.engine, verifier, SoundStream(source, RATE), made, KnownVoices(data))
 
 
 def captioned(core: Any, model: str, sound: queue.SimpleQueue[np.ndarray | None], keep: Path | None) -> Iterator[Any]:

@@ -17,6 +17,7 @@ from app.gui.listen.segment_table import SPEAKER, TEXT
 from app.gui.listen.speakers import SpeakerMenu, remembered
 from app.gui.viewmodels.transcript_edits import merged, parted, speakers_of
 from app.runtime import catalogue, pipelines
+from engine.errors import BadRequest
 from engine.loading import LoadOptions
 from engine.pipelines.listening.transcript import TranscriptSegment, TranscriptWord
 from tests.app.gui.conftest import Opened
@@ -129,6 +130,18 @@ def test_a_voice_that_was_named_is_known_in_the_next_recording_until_it_is_forgo
     grus.until(lambda: settings.voices.voices.names == ["Eva"])
     grus.qtbot.mouseClick(settings.voices.findChild(QAbstractButton, "voice.Eva"), LEFT)
     grus.until(lambda: not file.exists() and settings.voices.voices.names == [])
+
+
+def test_a_transcript_is_whole_where_the_model_of_voices_fails(
+    grus: Opened, pane: ListenPane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(core: object) -> str:
+        raise BadRequest("No model.", "model")
+
+    monkeypatch.setattr(pipelines, "verifier", fails)
+    item = transcribed(grus, pane, tmp_path / "talk.wav")
+    assert (item.state, item.error) == ("done", "")
+    assert names(pane)[0] == "Speaker 1"
 
 
 def test_without_the_box_nobody_is_told_apart(grus: Opened, pane: ListenPane, tmp_path: Path) -> None:
