@@ -7,6 +7,7 @@ another branch has translated. docs/translating.md.
 
 from __future__ import annotations
 
+import argparse
 import ast
 import json
 import subprocess
@@ -142,8 +143,17 @@ def _key(message: ET.Element) -> tuple[str | None, str | None]:
     return message.findtext("source"), message.findtext("comment")
 
 
-if __name__ == "__main__":
+def main(arguments: list[str]) -> None:
+    parser = argparse.ArgumentParser(description="Brings the sentences of the sources into resources/translations.")
+    parser.add_argument(
+        "branch", nargs="*", help="takes over what this branch has translated and the work tree has not"
+    )
+    branches = parser.parse_args(arguments).branch
     update()
-    for branch in sys.argv[1:]:
+    for branch in branches:
         take_over(branch)
         update()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
