@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 import yaml
 
 from tests.asserting import every
+from tests.needs import need_program
 from tests.packaging.tools import ROOT, need_tool, script
 
 project, release = script("project"), script("release")
@@ -107,6 +109,62 @@ def test_every_template_is_filled(dist: Path) -> None:
     build = dist / "packages" / "aur" / "PKGBUILD"
     assert subprocess.run(["bash", "-n", str(build)]).returncode == 0
     assert '"$srcdir/usr" "$pkgdir/usr"' in build.read_text(encoding="utf-8")
+
+
+def test_the_files_for_homebrew_are_ruby_and_leave_no_service_behind(dist: Path) -> None:
+    from app.bundled import DESKTOP_ID
+    from app.service import LABEL, LOGIN_LABEL
+
+    release.fill(dist, "0.2.0", "someone/grus")
+    cask = (dist / "packages" / "homebrew" / "grus-app.rb").read_text(encoding="utf-8")
+    removed = re.search(r"uninstall launchctl: \[(.+)\],\n +quit: +\"(.+)\"", cask)
+    assert removed is not None
+    assert (set(re.findall(r'"(.+?)"', removed[1])), removed[2]) == ({LABEL, LOGIN_LABEL}, DESKTOP_ID)
+    assert every(f'"~/Library/LaunchAgents/{label}.plist"' in cask for label in (LABEL, LOGIN_LABEL))
+    need_program("ruby")
+    for name in ("grus.rb", "grus-app.rb"):
+        file = dist / "packages" / "homebrew" / name
+        done = subprocess.run(["ruby", "-wc", str(file)], capture_output=True, text=True, timeout=60)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "Syntax OK\n", "")
+
+
+def test_makepkg_reads_and_packs_what_is_for_arch_linux(dist: Path, tmp_path: Path) -> None:
+    """With the release's own archive of Linux, so that its digest is checked and its folders are those that the recipe copies."""
+    need_program("makepkg", "bsdtar", "fakeroot", "xz")
+    content = tmp_path / "content"
+    (content / "usr" / "bin").mkdir(parents=True)
+    (content / "usr" / "bin" / "grus").write_text("#!/bin/sh\n")
+    archive = dist / release.KINDS["tar"]
+    subprocess.run(["tar", "-cJf", str(archive), "-C", str(content), "usr"], check=True)
+    release.fill(dist, "0.2.0", "someone/grus")
+    place = dist / "packages" / "aur"
+    shutil.copy2(archive, place)  # makepkg fetches what is not beside it
+    for path in (tmp_path, dist, dist / "packages", place):
+        path.chmod(0o777)
+    command = ["makepkg", "--nodeps", "--noconfirm"]
+    environment = {**os.environ, "HOME": str(place), "PKGEXT": ".pkg.tar.xz", "PACKAGER": "A <a@b>", "CARCH": "x86_64"}
+    nobody = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.getuid() == 0 else {}
+    for more in (["--printsrcinfo"], []):
+        done = subprocess.run(
+            [*command, *more], cwd=place, env=environment, capture_output=True, text=True, timeout=120, **nobody
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        if more:
+            assert "\tpkgver = 0.2.0\n" in done.stdout
+            assert f"\tsha256sums = {hashlib.sha256(archive.read_bytes()).hexdigest()}\n" in done.stdout
+    [package] = place.glob("grus-bin-0.2.0-1-x86_64.pkg.tar.xz")
+    listed = subprocess.run(
+        ["tar", "-tJf", str(package)], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    assert "usr/bin/grus" in listed
+
+
+def test_the_dockerfiles_are_clean_for_hadolint(dist: Path) -> None:
+    release.fill(dist, "0.2.0", "someone/grus")
+    files = sorted((dist / "packages" / "docker").iterdir())
+    assert [path.name for path in files] == ["Dockerfile.cpu", "Dockerfile.cuda"]
+    done = subprocess.run([need_tool("hadolint"), *map(str, files)], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "")
 
 
 def test_a_template_whose_file_is_missing_is_left_out(dist: Path) -> None:

@@ -129,6 +129,38 @@ def look(window: Any) -> Waits:
     say("seen " + json.dumps(seen))
 
 
+def update(window: Any) -> Waits:
+    """Begin a message, let Grus look for updates, and install the one that it finds: the window closes, and the new version opens."""
+    QTest.keyClicks(window.pane("chat").composer.field, DRAFT)
+    updates = window.open_pane("settings").updates
+    say(f"allowed before: {updates.allowed.isChecked()}")
+    updates.allowed.click()
+    yield lambda: updates.get.isVisible() or updates.status.property("level") == "error"
+    say(f"offered: {updates.notes.text().strip()}")
+    QTest.mouseClick(updates.get, Qt.MouseButton.LeftButton)
+    yield lambda: updates.install.isVisible() or updates.status.property("level") == "error"
+    say(f"downloaded: {updates.status.text()}")
+    if updates.install.isVisible():
+        QTest.mouseClick(updates.install, Qt.MouseButton.LeftButton)
+    else:
+        window.close()
+
+
+def updated(window: Any) -> Waits:
+    """What a person finds after the new version has opened by itself. Closes the window."""
+    updates = window.open_pane("settings").updates
+    yield lambda: window.pane("chat").conversations.model().rowCount() >= 2
+    say(f"restarted: {updates.allowed.isChecked()}")
+    window.close()
+
+
+def sentence(window: Any) -> Waits:
+    """The first sentence at the bottom of the window. Closes it."""
+    yield lambda: window.notice.current.sentence
+    say(f"sentence: {window.notice.current.sentence}")
+    window.close()
+
+
 def follow(steps: Waits) -> None:
     """Go on as soon as what a task waits for is there."""
     ready = next(steps, None)
@@ -144,7 +176,8 @@ def follow(steps: Waits) -> None:
 
 
 if __name__ == "__main__":
-    task = {"work": work, "look": look, "first_voice": first_voice, "libraries": libraries}[sys.argv[1]]
+    tasks = (work, look, first_voice, libraries, update, updated, sentence)
+    task = {task.__name__: task for task in tasks}[sys.argv[1]]
     announce = app.main._announce
     app.main._announce = lambda window: (announce(window), follow(task(window)))[0]
     sys.exit(main(["app", *sys.argv[2:]]))
