@@ -149,8 +149,10 @@ def update(window: Any) -> Waits:
 def updated(window: Any) -> Waits:
     """What a person finds after the new version has opened by itself. Closes the window."""
     updates = window.open_pane("settings").updates
-    yield lambda: window.pane("chat").conversations.model().rowCount() >= 2
-    say(f"restarted: {updates.allowed.isChecked()}")
+    listed = window.pane("chat").conversation_list_view.list.model()
+    yield lambda: listed.rowCount() >= 2
+    titles = sorted(str(listed.index(row, 0).data()) for row in range(listed.rowCount()))
+    say(f"restarted: {updates.allowed.isChecked()} {titles}")
     window.close()
 
 
