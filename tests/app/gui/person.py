@@ -156,10 +156,10 @@ def updated(window: Any) -> Waits:
     window.close()
 
 
-def sentence(window: Any) -> Waits:
-    """The first sentence at the bottom of the window. Closes it."""
-    yield lambda: window.notice.current.sentence
-    say(f"sentence: {window.notice.current.sentence}")
+def unopened(window: Any) -> Waits:
+    """What the bar above the panes says of a file of conversations that cannot be opened. Closes the window."""
+    yield lambda: window.save_bar.isVisible() and window.save_bar.sentence.text()
+    say(f"sentence: {window.save_bar.sentence.text()}")
     window.close()
 
 
@@ -178,7 +178,7 @@ def follow(steps: Waits) -> None:
 
 
 if __name__ == "__main__":
-    tasks = (work, look, first_voice, libraries, update, updated, sentence)
+    tasks = (work, look, first_voice, libraries, update, updated, unopened)
     task = {task.__name__: task for task in tasks}[sys.argv[1]]
     announce = app.main._announce
     app.main._announce = lambda window: (announce(window), follow(task(window)))[0]
