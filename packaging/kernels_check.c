@@ -1,4 +1,5 @@
-// Loads a library of kernels and holds some of them, in every tier that this machine has, against plain arithmetic.
+// check LIBRARY FUNCTION...: loads a library of kernels, looks every function up, and holds some, in every tier that this machine has,
+// against plain arithmetic.
 // No Python is needed, so it runs where a wheel's own tests cannot: under qemu and wine. packaging/wheels.py compiles it.
 #include <math.h>
 #include <stdint.h>
@@ -23,6 +24,8 @@ int main(int count, char** arguments) {
     if (count < 2) return 2;
     void* library = OPEN(arguments[1]);
     if (!library) return WHY(), 1;
+    for (int i = 2; i < count; i++)
+        if (!SYMBOL(library, arguments[i])) return printf("there is no %s\n", arguments[i]), 1;
     const char* (*digest)(void) = SYMBOL(library, "grus_digest");
     const char* (*tier)(void) = SYMBOL(library, "grus_tier");
     int32_t (*use_tier)(int32_t) = SYMBOL(library, "grus_use_tier");
@@ -30,7 +33,7 @@ int main(int count, char** arguments) {
     void (*rms_norm)(const float*, const float*, float*, const float*, float, int64_t, int64_t, float*, int32_t) = SYMBOL(library, "grus_rms_norm");
     void (*swiglu)(const float*, int64_t, int64_t, float*, int32_t) = SYMBOL(library, "grus_swiglu");
     if (!digest || !tier || !use_tier || !struct_bytes || !rms_norm || !swiglu) return puts("missing symbol"), 1;
-    printf("digest %s struct bytes", digest());
+    printf("digest %s, %d functions, struct bytes", digest(), count - 2);
     for (int i = 0; struct_bytes(i); i++) printf(" %lld", (long long)struct_bytes(i));
     float *x = malloc(4 * ROWS * WIDTH * 2), *w = malloc(4 * WIDTH), *out = malloc(4 * ROWS * WIDTH), *out2 = malloc(4 * ROWS * WIDTH);
     uint32_t state = 1;

@@ -17,99 +17,18 @@ import hashlib
 import json
 import os
 import re
-import shutil
-import struct
 import subprocess
 import sys
 import tempfile
 import zipfile
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
 import project
+from zig_kernels import KERNELS, TARGETS, Target, WheelError, checked, compile_kernels, run_harness
 
 from backends.torch.kernels import build
 
-KERNELS = "backends/torch/kernels"
 _MANYLINUX = r"manylinux_(\d+)_(\d+)_(\w+)"
-HARNESS = Path(__file__).with_name("kernels_check.c")
-
-
-@dataclass(frozen=True)
-class Target:
-    """One system that gets a wheel with kernels."""
-
-    name: str
-    zig: str  # what the compiler calls it
-    tag: str  # the platform tag of the wheel
-    library: str  # the file's name in the wheel
-    magic: bytes  # how such a file begins
-    link: tuple[str, ...] = ()
-    runner: tuple[str, ...] | None = ()  # what runs its programs here; None: nothing does, its load commands are read
-
-
-TARGETS = (
-    Target("linux-x86_64", "x86_64-linux-gnu.2.28", "manylinux_2_34_x86_64", f"{build.STEM}.so", b"\x7fELF\x02\x01", ("-Wl,-s",)),
-    Target("linux-aarch64", "aarch64-linux-gnu.2.28", "manylinux_2_39_aarch64", f"{build.STEM}.so", b"\x7fELF\x02\x01",
-           ("-Wl,-s",), ("qemu-aarch64", "-L", "/usr/aarch64-linux-gnu")),
-    Target("macos-arm64", "aarch64-macos.14.0", "macosx_14_0_arm64", f"{build.STEM}.dylib", b"\xcf\xfa\xed\xfe",
-           ("-Wl,-s", f"-Wl,-install_name,@rpath/{build.STEM}.dylib"), None),
-    Target("windows-x64", "x86_64-windows-gnu", "win_amd64", f"{build.STEM}.pyd", b"MZ", ("-s",), ("wine64",)),
-)  # fmt: skip
-
-
-class WheelError(SystemExit):
-    """A wheel that cannot be made or does not hold what it must; the message says which."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(f"wheels: {message}")
-
-
-def zig(*arguments: str) -> None:
-    done = subprocess.run([sys.executable, "-m", "ziglang", *arguments], capture_output=True, text=True)
-    if done.returncode:
-        raise WheelError(f"zig {' '.join(arguments[:6])} ...\n{done.stderr.strip()[-4000:]}")
-
-
-def compile_kernels(target: Target, folder: Path) -> Path:
-    """The library of all kernels for this system, stripped, in `folder`."""
-    folder.mkdir(parents=True, exist_ok=True)
-    name, value = build.define()
-    flags = [f for f in build.FLAGS if f != "-fPIC" or "windows" not in target.zig]
-    common = ["-target", target.zig, *flags, "-g0", f"-I{build.FOLDER}", f"-D{name}={value}"]
-
-    def compile_one(source: Path) -> str:
-        made = str(folder / build.object_name(source))
-        zig("c++", *common, "-c", str(source), "-o", made)
-        return made
-
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        objects = list(pool.map(compile_one, build.sources()))
-    library = folder / target.library
-    threads = [] if "windows" in target.zig else build.LINK
-    zig("c++", "-target", target.zig, "-shared", *objects, *threads, *target.link, "-o", str(library))
-    return checked(library, target)
-
-
-def exported() -> list[str]:
-    """The functions that Grus asks a library for."""
-    text = (project.ROOT / KERNELS / "library.py").read_text(encoding="utf-8")
-    return re.findall(r'^    "(grus_\w+)": \(', text, re.MULTILINE)
-
-
-def checked(library: Path, target: Target) -> Path:
-    data = library.read_bytes()
-    if not data.startswith(target.magic):
-        raise WheelError(f"{library.name} of {target.name} is no library of that system")
-    lacking = [name for name in exported() if name.encode() + b"\0" not in data]
-    if lacking:
-        raise WheelError(f"{library.name} of {target.name} lacks {', '.join(lacking)}")
-    if build.digest().encode() not in data:
-        raise WheelError(f"{library.name} of {target.name} does not carry the digest of its sources")
-    if str(project.ROOT).encode() in data:
-        raise WheelError(f"{library.name} of {target.name} holds paths of the machine that made it")
-    return library
 
 
 def pure_wheel(folder: Path, version: str) -> Path:
@@ -172,72 +91,6 @@ def _hash(data: bytes) -> str:
     return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
 
 
-_LC_LOAD_DYLIB, _LC_ID_DYLIB, _LC_CODE_SIGNATURE, _LC_BUILD_VERSION = 0xC, 0xD, 0x1D, 0x32
-_MACH_HEADER = 32  # bytes; the load commands follow it
-
-
-def mach_commands(data: bytes) -> list[tuple[int, bytes]]:
-    """The load commands of a 64-bit Mach-O file: kind and bytes of each."""
-    found, place = [], _MACH_HEADER
-    for _ in range(struct.unpack_from("<I", data, 16)[0]):
-        kind, size = struct.unpack_from("<II", data, place)
-        found.append((kind, data[place : place + size]))
-        place += size
-    return found
-
-
-def examined(library: Path, target: Target) -> str:
-    """What a macOS library's load commands promise to the loader. A Mac refuses one that is not signed, ad hoc at the least."""
-    commands = mach_commands(library.read_bytes())
-
-    def names(wanted: int) -> list[str]:
-        # the command's third word says where its text begins
-        texts = [text[struct.unpack_from("<I", text, 8)[0] :] for kind, text in commands if kind == wanted]
-        return [text.rstrip(b"\0").decode() for text in texts]
-
-    identity, needed = names(_LC_ID_DYLIB), names(_LC_LOAD_DYLIB)
-    packed = next((struct.unpack_from("<I", text, 12)[0] for kind, text in commands if kind == _LC_BUILD_VERSION), 0)
-    oldest = f"{packed >> 16}_{packed >> 8 & 255}"
-    if identity != [f"@rpath/{target.library}"]:
-        raise WheelError(f"the install name for {target.name} is {identity}")
-    if foreign := [name for name in needed if not name.startswith(("/usr/lib/", "/System/"))]:
-        raise WheelError(f"the library for {target.name} needs {', '.join(foreign)}, which no Mac has")
-    if f"_{oldest}_" not in target.tag:
-        raise WheelError(f"the library for {target.name} is built for macOS {oldest}, the tag says {target.tag}")
-    if all(kind != _LC_CODE_SIGNATURE for kind, _ in commands):
-        raise WheelError(f"the library for {target.name} is not signed")
-    return f"not run here; macOS {oldest.replace('_', '.')}, {identity[0]}, needs {', '.join(needed)}, signed ad hoc"
-
-
-def run_harness(target: Target, library: Path, folder: Path) -> str:
-    """Compile the compare program for this system and run it on the library: every tier against plain arithmetic."""
-    if target.runner is None:
-        return examined(library, target)
-    runner = list(target.runner)
-    if runner:  # Debian keeps wine's own program out of the search path
-        found = shutil.which(runner[0], path=os.pathsep.join([os.environ["PATH"], "/usr/lib/wine"]))
-        if found is None:
-            raise WheelError(f"{target.name} is tried with {runner[0]}, which is not installed")
-        runner[0] = found
-    program = folder / f"check-{target.name}{'.exe' if 'windows' in target.zig else ''}"
-    zig(
-        "cc",
-        "-target",
-        target.zig,
-        "-O2",
-        str(HARNESS),
-        "-o",
-        str(program),
-        *([] if "windows" in target.zig else ["-lm"]),
-    )
-    environment = {**os.environ, "WINEDEBUG": "-all", "WINEPREFIX": str(folder / "wine")}
-    command = [*runner, str(program), str(library)]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=900)
-    if done.returncode:
-        raise WheelError(f"the kernels for {target.name} fail:\n{done.stdout}{done.stderr[-2000:]}")
-    return done.stdout.strip()
-
-
 def check(folder: Path) -> None:
     """Load the library of every wheel in the folder; auditwheel and twine look at the wheels."""
     wheels = sorted(folder.glob("*.whl"))
@@ -250,10 +103,10 @@ def check(folder: Path) -> None:
                 with zipfile.ZipFile(wheel) as archive:
                     library = Path(archive.extract(f"{KERNELS}/{target.library}", place))
                     stamp = archive.read(f"{KERNELS}/{build.STAMP.name}").decode().strip()
-                said = run_harness(target, checked(library, target), place)
-                if target.runner is not None and f"digest {stamp}" not in said:
+                checked(library, target)  # it carries the digest of the sources here
+                if stamp != build.digest():
                     raise WheelError(f"{wheel.name} carries kernels of other sources than its stamp says")
-                print(f"{wheel.name}: {said}")
+                print(f"{wheel.name}\n  {run_harness(target, library, place)}", flush=True)
                 if "linux" in target.tag:
                     audited(_tool("auditwheel", "show", str(wheel)), target)
     _tool("twine", "check", "--strict", *map(str, [*wheels, *folder.glob("*.tar.gz")]))

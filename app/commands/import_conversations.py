@@ -42,7 +42,7 @@ def import_conversations(options: argparse.Namespace) -> int:
     from app.gui.viewmodels.importing import import_export
 
     places = (places_under(options.folder.expanduser()) if options.folder else default_folders()).make()
-    store = AppStore(places.database)
+    store = AppStore(places.database, waits=False)
     shows = sys.stderr.isatty()
 
     def progress(done: int, total: int) -> None:

@@ -117,7 +117,8 @@ def _opened(folder: Path | None) -> Iterator[AppStore]:
     from app.gui.preferences import default_folders, places_under
     from app.gui.store.worker import AppStore
 
-    store = AppStore((places_under(folder.expanduser()) if folder else default_folders()).make().database)
+    places = places_under(folder.expanduser()) if folder else default_folders()
+    store = AppStore(places.make().database, waits=False)
     try:
         yield store
     finally:

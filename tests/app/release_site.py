@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,11 +12,28 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
 from app.minisign import PublicKey
 from app.updates import ReleaseFile, UpdateSource
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "updates"
 KEY = (DATA / "key.pub").read_text(encoding="ascii")
+SECRET = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))  # signs what a test releases
+SECRET_ID = b"of tests"
+
+
+def public_key() -> str:
+    """The second line of the `.pub` file of SECRET."""
+    return base64.b64encode(b"Ed" + SECRET_ID + SECRET.public_key().public_bytes_raw()).decode()
+
+
+def signature(data: bytes) -> str:
+    """What `minisign -S` writes, by SECRET."""
+    signed, comment = SECRET.sign(hashlib.blake2b(data).digest()), "grus latest.json"
+    whole = SECRET.sign(signed + comment.encode())
+    lines = ("untrusted comment: tests", base64.b64encode(b"ED" + SECRET_ID + signed).decode())
+    return "\n".join([*lines, f"trusted comment: {comment}", base64.b64encode(whole).decode(), ""])
 
 
 @dataclass
@@ -31,6 +50,14 @@ class ReleaseSite:
         for name in ("latest.json", "latest.json.minisig"):
             self.files[name] = (DATA / name).read_bytes()
         return UpdateSource(f"{self.address}/latest.json", PublicKey.parse(KEY))
+
+    def release(self, version: str, notes: str, files: dict[str, tuple[str, bytes]]) -> str:
+        """A signed release: of each kind a name and its bytes. Returns what `resources/update.json` holds in a build that looks here."""
+        made = {kind: self.add(name, data) for kind, (name, data) in files.items()}
+        about = {kind: {"url": file.url, "sha256": file.sha256, "size": file.size} for kind, file in made.items()}
+        feed = json.dumps({"version": version, "notes": notes, "files": about}).encode()
+        self.files["latest.json"], self.files["latest.json.minisig"] = feed, signature(feed).encode()
+        return json.dumps({"feed": f"{self.address}/latest.json", "key": public_key()})
 
     def add(self, name: str, data: bytes, digest: str = "") -> ReleaseFile:
         """A file of a release; `digest`: another than its own."""

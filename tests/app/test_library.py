@@ -361,8 +361,10 @@ def test_a_file_that_is_no_index_is_refused_and_left_as_it_is(tmp_path: Path) ->
     newer = sqlite3.connect(tmp_path / "y")
     newer.execute("PRAGMA user_version = 99")
     newer.close()
+    before = (tmp_path / "y").read_bytes()
     with pytest.raises(BadRequest, match="newer version"):
         LibraryStore(tmp_path / "y")
+    assert (tmp_path / "y").read_bytes() == before
     with pytest.raises(BadRequest, match="There is no folder"):
         FolderLibrary(tmp_path / "missing")
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
 import yaml
 
 from tests.asserting import every
+from tests.needs import need_program
 from tests.packaging.tools import ROOT, need_tool, script
 
 project, release = script("project"), script("release")
@@ -107,6 +110,75 @@ def test_every_template_is_filled(dist: Path) -> None:
     build = dist / "packages" / "aur" / "PKGBUILD"
     assert subprocess.run(["bash", "-n", str(build)]).returncode == 0
     assert '"$srcdir/usr" "$pkgdir/usr"' in build.read_text(encoding="utf-8")
+
+
+def test_the_files_for_homebrew_are_ruby_and_leave_no_service_behind(dist: Path) -> None:
+    from app.bundled import DESKTOP_ID
+    from app.service import LABEL, LOGIN_LABEL
+
+    release.fill(dist, "0.2.0", "someone/grus")
+    cask = (dist / "packages" / "homebrew" / "grus-app.rb").read_text(encoding="utf-8")
+    removed = re.search(r"uninstall launchctl: \[(.+)\],\n +quit: +\"(.+)\"", cask)
+    assert removed is not None
+    assert (set(re.findall(r'"(.+?)"', removed[1])), removed[2]) == ({LABEL, LOGIN_LABEL}, DESKTOP_ID)
+    assert every(f'"~/Library/LaunchAgents/{label}.plist"' in cask for label in (LABEL, LOGIN_LABEL))
+    need_program("ruby")
+    for name in ("grus.rb", "grus-app.rb"):
+        file = dist / "packages" / "homebrew" / name
+        done = subprocess.run(["ruby", "-wc", str(file)], capture_output=True, text=True, timeout=60)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "Syntax OK\n", "")
+
+
+def test_makepkg_reads_and_packs_what_is_for_arch_linux(dist: Path) -> None:
+    """The digest of the release's archive is checked, and its folders are those that the recipe copies."""
+    need_program("makepkg", "bsdtar", "fakeroot", "xz")
+    archive = dist / release.KINDS["tar"]
+    # makepkg refuses to run as root, and another user cannot enter the folders of pytest
+    with tempfile.TemporaryDirectory() as temporary:
+        place = Path(temporary)
+        place.chmod(0o777)
+        (place / "usr" / "bin").mkdir(parents=True)
+        (place / "usr" / "bin" / "grus").write_text("#!/bin/sh\n")
+        subprocess.run(["tar", "-cJf", str(archive), "-C", str(place), "usr"], check=True)
+        release.fill(dist, "0.2.0", "someone/grus")
+        for file in (archive, dist / "packages" / "aur" / "PKGBUILD"):  # what is beside the recipe is not fetched
+            shutil.copyfile(file, place / file.name)
+
+        def makepkg(*words: str) -> str:
+            environment = {
+                "PATH": os.environ["PATH"],
+                "HOME": temporary,
+                "PKGEXT": ".pkg.tar.xz",
+                "PACKAGER": "A <a@b>",
+            }
+            nobody = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.getuid() == 0 else {}
+            done = subprocess.run(
+                ["makepkg", "--nodeps", *words],
+                cwd=place,
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=120,
+                **nobody,
+            )
+            assert done.returncode == 0, done.stdout + done.stderr
+            return done.stdout
+
+        about = makepkg("--printsrcinfo")
+        assert "\tpkgver = 0.2.0\n" in about
+        assert f"\tsha256sums = {hashlib.sha256(archive.read_bytes()).hexdigest()}\n" in about
+        makepkg("--ignorearch")
+        [package] = place.glob("grus-bin-0.2.0-1-*.pkg.tar.xz")
+        listed = subprocess.run(["tar", "-tJf", str(package)], capture_output=True, text=True, check=True).stdout
+        assert "usr/bin/grus" in listed.splitlines()
+
+
+def test_the_dockerfiles_are_clean_for_hadolint(dist: Path) -> None:
+    release.fill(dist, "0.2.0", "someone/grus")
+    files = sorted((dist / "packages" / "docker").iterdir())
+    assert [path.name for path in files] == ["Dockerfile.cpu", "Dockerfile.cuda"]
+    done = subprocess.run([need_tool("hadolint"), *map(str, files)], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "")
 
 
 def test_a_template_whose_file_is_missing_is_left_out(dist: Path) -> None:

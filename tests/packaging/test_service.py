@@ -112,14 +112,38 @@ def test_a_system_without_systemd_says_so(system: FakeSystem) -> None:
     assert "no systemctl" in done.stderr
 
 
-@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="asks systemd itself")
+ANALYZE = pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="asks systemd itself")
+
+
+def verified(file: Path, folder: Path) -> tuple[int, str]:
+    """What systemd says of a user unit. Without the folder it reads no unit at all, and finds nothing wrong with any."""
+    done = subprocess.run(
+        ["systemd-analyze", "verify", "--user", str(file)],
+        capture_output=True, text=True, timeout=60, env={**os.environ, "XDG_RUNTIME_DIR": str(folder)},
+    )  # fmt: skip
+    return done.returncode, done.stdout + done.stderr
+
+
+@ANALYZE
 def test_systemd_understands_the_unit(tmp_path: Path) -> None:
     file = tmp_path / "grus.service"
     file.write_text(unit(["/bin/echo", "a b", "50%", "$HOME", 'say "hi"']))
-    done = subprocess.run(
-        ["systemd-analyze", "verify", "--user", str(file)], capture_output=True, text=True, timeout=60
-    )
-    assert "grus.service" not in done.stdout + done.stderr
+    assert verified(file, tmp_path) == (0, "")
+
+
+@ANALYZE
+def test_systemd_finds_nothing_wrong_with_the_file_that_is_installed(system: FakeSystem, tmp_path: Path) -> None:
+    """The program that it names is there, and may be run."""
+    models = tmp_path / "50% of $HOME"
+    models.mkdir()
+    assert system.grus("install", "--model", str(models), "--port", "9124").returncode == 0
+    file = system.home / ".config" / "systemd" / "user" / "grus.service"
+    assert verified(file, tmp_path) == (0, "")
+    gone = file.with_name("gone.service")
+    gone.write_text(file.read_text().replace("ExecStart=", "ExecStart=/nowhere"))
+    code, why = verified(gone, tmp_path)
+    assert code != 0
+    assert "is not executable" in why
 
 
 def test_a_unit_quotes_what_systemd_would_change() -> None:

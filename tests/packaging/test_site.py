@@ -53,9 +53,22 @@ def test_the_faq_quotes_what_grus_says() -> None:
         for path in (ROOT / package).rglob("*.py")
     )
     said = re.sub(r'"\s*\n?\s*f?"', "", sources)
-    assert len(quoted()) > 8
+    assert len(quoted()) > 25
     unknown = [words for words in quoted() if words.replace("`torch`", "`{name}`") not in said]
     assert unknown == []
+
+
+def test_the_faq_helps_with_every_error_of_grus() -> None:
+    """By its code, which a class of errors has."""
+    codes = {
+        code
+        for package in ("app", "engine", "backends")
+        for path in (ROOT / package).rglob("*.py")
+        for code in re.findall(r'^    code = "(\w+)"$', path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    assert len(codes) > 25
+    text = (ROOT / "docs" / "faq.md").read_text(encoding="utf-8").split("## Every error by its code")[1]
+    assert sorted(code for code in codes if f"`{code}`" not in text) == []
 
 
 def test_the_readme_is_one_screen_and_points_to_the_pages() -> None:

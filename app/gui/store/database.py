@@ -174,13 +174,19 @@ class NewerDatabase(Exception):
     """The file was written by a newer Grus."""
 
 
-def migrate(db: sqlite3.Connection) -> None:
-    """Bring the file to the newest version, each step whole or not at all."""
-    version = db.execute("PRAGMA user_version").fetchone()[0]
+def checked_version(db: sqlite3.Connection) -> int:
+    """The version of the file. Raises NewerDatabase; writes nothing."""
+    version = int(db.execute("PRAGMA user_version").fetchone()[0])
     if version > len(MIGRATIONS):
         raise NewerDatabase(
-            f"This file was written by a newer Grus (version {version}, this one knows {len(MIGRATIONS)})."
+            f"This file was written by a newer Grus (version {version}; this one opens up to {len(MIGRATIONS)})."
         )
+    return version
+
+
+def migrate(db: sqlite3.Connection) -> None:
+    """Bring the file to the newest version, each step whole or not at all."""
+    version = checked_version(db)
     for number in range(version, len(MIGRATIONS)):
         db.executescript(f"BEGIN; {MIGRATIONS[number]} PRAGMA user_version = {number + 1}; COMMIT;")
     if version == 0:
@@ -268,6 +274,7 @@ def _open(file: Path) -> Connection:
     db = sqlite3.connect(file, isolation_level=None, check_same_thread=False, timeout=2, factory=Connection)
     try:
         db.row_factory = sqlite3.Row
+        checked_version(db)  # before the journal's kind is written into a file that is to stay as it is
         db.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten
         db.execute("PRAGMA cache_spill = OFF")  # on a full disk, an open transaction lives in memory
         db.execute("PRAGMA temp_store = MEMORY")

@@ -32,6 +32,7 @@ from app.gui.store.database import (
     unlink_database,
 )
 from app.gui.texts import mark, tr
+from engine.errors import GrusError
 from engine.file_lock import FileLock
 
 # -- changes that cannot be saved now, and the sentence that says why
@@ -94,6 +95,21 @@ def unopened(error: BaseException) -> str:
         "Your conversations cannot be opened: {reason}. The file is unchanged, and Grus will retry.",
         reason=reason(error),
     )
+
+
+def may_open_later(error: BaseException) -> bool:
+    """Whether only another program is in the way, which ends by itself."""
+    return isinstance(error, sqlite3.Error) and _REASONS.get(primary_code(error)) == _LOCKED
+
+
+class Unopened(GrusError):
+    """The file of the conversations cannot be opened, and the program that asked does not wait."""
+
+    code = "conversations_unopened"
+
+    def __init__(self, error: BaseException) -> None:
+        clause = f"Your conversations cannot be opened: {reason(error)}. The file is unchanged."
+        super().__init__(unopened(error) if isinstance(error, NewerDatabase) else clause)
 
 
 _FIRST, _LONGEST = 1.0, 30.0  # seconds between two tries
@@ -303,12 +319,19 @@ def at_once(work: Callable[[], None]) -> None:
 
 
 class AppStore:
-    """`post` runs a callback on the UI thread. `failed(sentence)` receives errors of questions without a handler."""
+    """`post` runs a callback on the UI thread. `failed(sentence)` receives errors of questions without a handler.
 
-    def __init__(self, file: Path, post: Post = at_once, failed: Callable[[str], None] | None = None) -> None:
+    While the file cannot be opened questions wait, as a person in the window may do something about it. With `waits=False`, for a
+    command, they raise `Unopened`.
+    """
+
+    def __init__(
+        self, file: Path, post: Post = at_once, failed: Callable[[str], None] | None = None, waits: bool = True
+    ) -> None:
         self.file = file
         self.folder = file.parent
         self._post = post
+        self._waits = waits
         self._failed = failed or (lambda sentence: None)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="grus-store")
         self._guard = threading.Lock()
@@ -335,7 +358,7 @@ class AppStore:
         def run() -> _T:
             try:
                 answer = self.saving.answer(self._connection(), question)
-            except Closed:
+            except (Closed, Unopened):
                 raise
             except BaseException as error:
                 if isinstance(error, sqlite3.Error | OSError):
@@ -461,11 +484,13 @@ class AppStore:
             return True
 
     def _connection(self) -> Connection:
-        """Waits for as long as the file cannot be opened."""
+        """Waits for as long as the file cannot be opened, or raises Unopened."""
         while not self._opened.done():
             try:
                 opened = open_database(self.file)
             except (sqlite3.Error, OSError, NewerDatabase) as error:
+                if not self._waits and not may_open_later(error):
+                    raise Unopened(error) from None
                 log.debug("the database cannot be opened: %s", error)
                 self.saving.show_error(unopened(error))
                 self.saving.rest()

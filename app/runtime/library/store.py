@@ -81,6 +81,14 @@ class FoundPassage:
         return f"{self.path}, {self.unit} {self.page}"
 
 
+def _version(db: sqlite3.Connection) -> int:
+    """The version of the index, 0 where there is none yet. Raises BadRequest for a newer one; writes nothing."""
+    version = int(db.execute("PRAGMA user_version").fetchone()[0])
+    if version > VERSION:
+        raise BadRequest(ErrorText("The index was made by a newer version of Grus."), "library")
+    return version
+
+
 class LibraryStore:
     """One library's file. Each thread has a connection of its own."""
 
@@ -93,16 +101,16 @@ class LibraryStore:
         try:
             with self.change() as db:
                 self._prepare(db)
+        except BadRequest:
+            self.close()
+            raise
         except sqlite3.DatabaseError as error:
             self.close()
             raise BadRequest(ErrorText("{path} is not the index of a library.", path=file), "library") from error
 
     @staticmethod
     def _prepare(db: sqlite3.Connection) -> None:
-        version = db.execute("PRAGMA user_version").fetchone()[0]
-        if version > VERSION:
-            raise BadRequest(ErrorText("The index was made by a newer version of Grus."), "library")
-        if version == 0:
+        if _version(db) == 0:
             for statement in filter(None, map(str.strip, _SCHEMA.split(";\n"))):
                 db.execute(statement)
             db.execute(f"PRAGMA user_version = {VERSION}")
@@ -112,12 +120,13 @@ class LibraryStore:
         db: sqlite3.Connection | None = getattr(self._local, "db", None)
         if db is None:
             db = sqlite3.connect(self.file, timeout=60, isolation_level=None, check_same_thread=False)
+            with self._lock:
+                self._all.append(db)
+            _version(db)  # before the journal's kind is written into a file that is to stay as it is
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = NORMAL")
             db.execute(f"PRAGMA cache_size = -{_CACHE}")
             self._local.db = db
-            with self._lock:
-                self._all.append(db)
         return db
 
     @contextmanager

@@ -13,5 +13,13 @@ cask "grus" do
   app "Grus.app"
   binary "#{appdir}/Grus.app/Contents/MacOS/grus"
 
-  zap trash: ["~/Library/Application Support/Grus", "~/Library/LaunchAgents/org.grus.serve.plist"]
+  uninstall launchctl: ["org.grus.login", "org.grus.serve"],
+            quit:      "org.grus.Grus"
+
+  zap trash: [
+    "~/Library/Application Support/Grus",
+    "~/Library/Caches/grus",
+    "~/Library/LaunchAgents/org.grus.login.plist",
+    "~/Library/LaunchAgents/org.grus.serve.plist",
+  ]
 end

@@ -129,6 +129,40 @@ def look(window: Any) -> Waits:
     say("seen " + json.dumps(seen))
 
 
+def update(window: Any) -> Waits:
+    """Begin a message, let Grus look for updates, and install the one that it finds: the window closes, and the new version opens."""
+    QTest.keyClicks(window.pane("chat").composer.field, DRAFT)
+    updates = window.open_pane("settings").updates
+    say(f"allowed before: {updates.allowed.isChecked()}")
+    updates.allowed.click()
+    yield lambda: updates.get.isVisible() or updates.status.property("level") == "error"
+    say(f"offered: {updates.notes.text().strip()}")
+    QTest.mouseClick(updates.get, Qt.MouseButton.LeftButton)
+    yield lambda: updates.install.isVisible() or updates.status.property("level") == "error"
+    say(f"downloaded: {updates.status.text()}")
+    if updates.install.isVisible():
+        QTest.mouseClick(updates.install, Qt.MouseButton.LeftButton)
+    else:
+        window.close()
+
+
+def updated(window: Any) -> Waits:
+    """What a person finds after the new version has opened by itself. Closes the window."""
+    updates = window.open_pane("settings").updates
+    listed = window.pane("chat").conversation_list_view.list.model()
+    yield lambda: listed.rowCount() >= 2
+    titles = sorted(str(listed.index(row, 0).data()) for row in range(listed.rowCount()))
+    say(f"restarted: {updates.allowed.isChecked()} {titles}")
+    window.close()
+
+
+def unopened(window: Any) -> Waits:
+    """What the bar above the panes says of a file of conversations that cannot be opened. Closes the window."""
+    yield lambda: window.save_bar.isVisible() and window.save_bar.sentence.text()
+    say(f"sentence: {window.save_bar.sentence.text()}")
+    window.close()
+
+
 def follow(steps: Waits) -> None:
     """Go on as soon as what a task waits for is there."""
     ready = next(steps, None)
@@ -144,7 +178,8 @@ def follow(steps: Waits) -> None:
 
 
 if __name__ == "__main__":
-    task = {"work": work, "look": look, "first_voice": first_voice, "libraries": libraries}[sys.argv[1]]
+    tasks = (work, look, first_voice, libraries, update, updated, unopened)
+    task = {task.__name__: task for task in tasks}[sys.argv[1]]
     announce = app.main._announce
     app.main._announce = lambda window: (announce(window), follow(task(window)))[0]
     sys.exit(main(["app", *sys.argv[2:]]))

@@ -1,4 +1,4 @@
-// What the programs that compare tiers share: random numbers, always the same, and a count of what differed.
+// What the programs that compare tiers share: random numbers, always the same, and counts of what was compared and what differed.
 #pragma once
 #include <cstdint>
 #include <cstdio>
@@ -20,6 +20,16 @@ std::unique_ptr<T[]> fill(int64_t n, T (*make)()) {
 }
 
 inline int failures = 0;
+
+extern "C" int32_t grus_use_tier(int32_t);
+inline int comparisons[16] = {};  // of each tier, so that a program that compares nothing is not taken for one that passes
+
+// Makes this tier the one that is compared next. False where this CPU does not run it.
+inline bool select_tier(int tier) {
+    if (!grus_use_tier(tier)) return false;
+    ++comparisons[tier];
+    return true;
+}
 
 void compare_streams();  // convolutions, and what is drawn from rows
 void compare_frames();

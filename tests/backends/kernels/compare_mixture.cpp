@@ -56,7 +56,7 @@ void compare(Activation activation, bool alternating, bool apart, int64_t tokens
     grus_use_tier(0);
     run_mixture(m, x.get(), kColumns, scores.get(), kExperts, tokens, want.data(), kOut, 2);
     for (int tier = 1; tier < static_cast<int>(TierId::Count); ++tier) {
-        if (!grus_use_tier(tier)) continue;
+        if (!select_tier(tier)) continue;
         run_mixture(m, x.get(), kColumns, scores.get(), kExperts, tokens, got.data(), kOut, 2);
         double apart_by = 0, size = 0;
         for (size_t i = 0; i < want.size(); ++i) {

@@ -105,7 +105,7 @@ void compare_programs() {
         grus_use_tier(0);
         const std::vector<float> want = run(numbers, kept);
         for (int tier = 1; tier < static_cast<int>(TierId::Count); ++tier) {
-            if (!grus_use_tier(tier)) continue;
+            if (!select_tier(tier)) continue;
             const std::vector<float> got = run(numbers, kept);
             const float allowed = kept == KVDtype::F32 ? 1e-4f : 2e-2f;  // another rounding here and there
             for (size_t i = 0; i < want.size(); ++i) {

@@ -42,7 +42,7 @@ void compare_shortlists() {
     }
     const GrusShortlist list{&head, &coarse, off.data(), length.data(), 1e9f, rows};
     for (int tier = 0; tier < static_cast<int>(TierId::Count); ++tier) {
-        if (!grus_use_tier(tier)) continue;
+        if (!select_tier(tier)) continue;
         for (int64_t tokens : {1, 3, 8, 40}) {
             std::vector<float> whole(tokens * rows), want(tokens), got(tokens);
             std::vector<int64_t> places(tokens), found(tokens);

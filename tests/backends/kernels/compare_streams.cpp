@@ -90,7 +90,7 @@ void compare_made(const char* what, float allowed, Made&& made) {
     const std::vector<float> want = made(true);
     const uint64_t after = state;
     for (int tier = 0; tier < static_cast<int>(TierId::Count); ++tier) {
-        if (!grus_use_tier(tier)) continue;
+        if (!select_tier(tier)) continue;
         state = seed;
         const std::vector<float> got = made(false);
         const float share = current_tier().unit ? 50 * allowed : allowed;

@@ -1,6 +1,6 @@
 // Holds every tier of this CPU against the scalar one, which the Python tests hold against the formats' references. A program
 // of its own, so that it runs where Python does not: under qemu for other CPUs, and under the sanitizers.
-// cases.inc is written by test_other_cpus.py, from the same table that Grus uses.
+// cases.inc is written by compare_cases.py, from the same table that Grus uses.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -151,7 +151,7 @@ void compare(const Case& c, int64_t rows, int64_t tokens, int threads) {
     size = std::sqrt(size);
     std::vector<float> neon;  // whose bits i8mm has
     for (int tier = 1; tier < static_cast<int>(TierId::Count); ++tier) {
-        if (!grus_use_tier(tier)) continue;
+        if (!select_tier(tier)) continue;
         grus_matmul(&m, x.get(), tokens, c.columns, got.data(), rows, threads);
         grus_gather(&m, x.get(), c.columns, given.data(), expert.data(), to.data(), tokens, got2.data(), rows, threads);
         if (static_cast<TierId>(tier) == TierId::Neon) neon = got;
@@ -207,7 +207,7 @@ void compare_small_operations() {
     grus_use_tier(0);
     const std::vector<float> want = small_operations(x.get());
     for (int tier = 1; tier < static_cast<int>(TierId::Count); ++tier) {
-        if (!grus_use_tier(tier)) continue;
+        if (!select_tier(tier)) continue;
         const std::vector<float> got = small_operations(x.get());
         for (size_t i = 0; i < want.size(); ++i) {
             if (std::fabs(want[i] - got[i]) <= 1e-5f) continue;
@@ -267,7 +267,7 @@ void compare_passes(ScaleType type, KVDtype kept) {
     grus_use_tier(0);
     const std::vector<float> want = pass(x.get(), type, kept);
     for (int tier = 1; tier < static_cast<int>(TierId::Count); ++tier) {
-        if (!grus_use_tier(tier)) continue;
+        if (!select_tier(tier)) continue;
         float allowed = type == ScaleType::BF16 && current_tier().bf16 ? 2e-2f : 1e-4f;
         if (kept != KVDtype::F32) allowed = std::fmax(allowed, kept == KVDtype::Int4 ? 0.1f : 1e-2f);  // another code here and there
         const uint64_t after = state;
@@ -301,7 +301,7 @@ void compare_twelve() {
                  nullptr, columns * 2, nullptr, 0, nullptr, 0};
     auto x = fill(most * columns, uniform);
     for (int tier = 0; tier < static_cast<int>(TierId::Count); ++tier) {
-        if (!grus_use_tier(tier)) continue;
+        if (!select_tier(tier)) continue;
         for (int64_t tokens : {1, 2, 3, 4, 5, 8, 20, 70}) {
             std::vector<float> want(static_cast<size_t>(tokens * rows)), got(want.size());
             m.bf12 = nullptr;
@@ -339,7 +339,7 @@ void compare_rows_of_bf16(int64_t rows, int64_t columns, int64_t tokens) {
     grus_use_tier(0);
     grus_matmul(&m, x.get(), tokens, columns, want.data(), rows, 2);
     for (int tier = 1; tier < static_cast<int>(TierId::Count); ++tier) {
-        if (!grus_use_tier(tier)) continue;
+        if (!select_tier(tier)) continue;
         grus_matmul(&m, x.get(), tokens, columns, got.data(), rows, 2);
         const float share = current_tier().bf16 ? 1.0f / 512 : 1e-5f;
         for (int64_t i = 0; i < tokens * rows; ++i) {
@@ -381,8 +381,8 @@ int main() {
     int tiers = 0;
     for (int tier = 1; tier < static_cast<int>(TierId::Count); ++tier) {
         if (!grus_use_tier(tier)) continue;
-        std::printf("compared %s\n", grus_tier());
-        ++tiers;
+        std::printf("compared %s: %d comparisons\n", grus_tier(), comparisons[tier]);
+        tiers += comparisons[tier] > 0;
     }
     std::printf("%d failures\n", failures);
     return failures != 0 || tiers == 0;
