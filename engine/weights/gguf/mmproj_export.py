@@ -29,6 +29,7 @@ from engine.models.qwen2_5_vl import WHOLE, WINDOW
 from engine.models.qwen_vision import PLACES
 from engine.models.siglip import SiglipConfig, siglip_config
 from engine.vision.gemma4 import Gemma4VisionProcessor
+from engine.vision.glm import TOWER, GlmVisionProcessor
 from engine.vision.idefics3 import Idefics3VisionProcessor
 from engine.vision.internvl import MEAN as INTERNVL_MEAN
 from engine.vision.internvl import STD as INTERNVL_STD
@@ -107,7 +108,9 @@ def write_mmproj(
 
 
 def _plan(theirs: str, tensor: Tensor) -> Plan:
-    kind = "F32" if len(tensor.shape) < 2 or _WHOLE.match(theirs) else tensor.dtype or "F16"
+    kind = tensor.dtype or "F16"
+    if len(tensor.shape) != 2 or _WHOLE.match(theirs):  # vectors, kernels of convolutions
+        kind = "F32"
     if theirs == "mm.input_projection.weight" and kind == "BF16":
         kind = "F16"  # llama.cpp transposes it, which it cannot do in bf16
 
@@ -194,6 +197,44 @@ def _qwen_apart(name: str, tensor: Tensor, fields: Fields) -> Iterator[tuple[str
         yield f"v.deepstack.{layer}.{found[2].replace('linear_', '')}.{found[3]}", tensor
     else:
         yield name, tensor
+
+
+# -- GLM-4.1V, GLM-4.6V and GLM-OCR
+
+
+def _glm_vision(fields: Fields) -> Fields:
+    """With what published configs leave out."""
+    return Fields({**fields.values, "vision_config": {**TOWER, **fields.sub("vision_config").values}}, fields.where)
+
+
+def _glm_keys(fields: Fields, image: Fields) -> KeyValues:
+    fields = _glm_vision(fields)
+    f, processor = fields.sub("vision_config"), GlmVisionProcessor(fields, image, lambda text: [])
+    positions = fields.values.get("model_type") != "glm_ocr"
+    return {
+        "clip.use_silu": True,
+        "clip.vision.image_size": f.int("image_size", default=336),
+        "clip.vision.image_min_pixels": processor.min_pixels // processor.temporal,
+        "clip.vision.image_max_pixels": processor.max_pixels // processor.temporal,
+        "clip.vision.patch_size": processor.patch,
+        "clip.vision.embedding_length": f.int("hidden_size", default=1536 if positions else 1024),
+        "clip.vision.feed_forward_length": f.int("intermediate_size", default=13696 if positions else 4096),
+        "clip.vision.block_count": f.int("depth", default=24),
+        "clip.vision.attention.head_count": f.int("num_heads", default=12 if positions else 16),
+        "clip.vision.attention.layer_norm_epsilon": f.float("rms_norm_eps", default=1e-5),
+        "clip.vision.spatial_merge_size": processor.merge,
+    }
+
+
+def _glm_apart(name: str, tensor: Tensor, fields: Fields) -> Iterator[tuple[str, Tensor]]:
+    fields = _glm_vision(fields)
+    merge = fields.sub("vision_config").int("spatial_merge_size")
+    if (
+        name.endswith("downsample.weight") and tensor.shape[1] == merge != tensor.shape[-1]
+    ):  # as MLX's converter saves it
+        width, *_, hidden = tensor.shape
+        tensor = tensor.changed(lambda x: np.ascontiguousarray(np.moveaxis(x, -1, 1)), (width, hidden, merge, merge))
+    yield from _qwen_apart(name, tensor, fields)
 
 
 # -- Gemma 3
@@ -442,10 +483,14 @@ _IDEFICS3 = MmprojWriter(
     lambda name, tensor, fields: _siglip_apart(name, tensor, idefics3_vision(fields)),
 )
 _QWEN3_VL = MmprojWriter("qwen3vl_merger", _qwen3_keys, _qwen_bare, _qwen_apart)
+_GLM4V = MmprojWriter("glm4v", _glm_keys, _qwen_bare, _glm_apart, {"image_mean": MEAN, "image_std": STD})
 _QWEN2_5_VL = MmprojWriter("qwen2.5vl_merger", _qwen2_5_keys, _qwen_bare, _qwen_apart)
 WRITERS = dict.fromkeys(("qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe"), _QWEN3_VL) | {
     "gemma3": _GEMMA3,
     "gemma4": _GEMMA4,
+    "glm46v": _GLM4V,
+    "glm4v": _GLM4V,
+    "glm_ocr": _GLM4V,
     "idefics3": _IDEFICS3,
     "internvl": _INTERNVL,
     "lfm2-vl": _LFM2,
