@@ -42,6 +42,7 @@ from engine.weights.gguf.families import unsaid
 from engine.weights.gguf.layouts import Tensor, stored_tensor
 from engine.weights.gguf.mmproj import ARCH
 from engine.weights.gguf.mmproj_kinds import GEMMA4_BOUND, PROJECTORS, ROW_END
+from engine.weights.gguf.mmproj_sound import SOUND_NAMES, SOUND_PLACES, sound_apart, sound_keys
 from engine.weights.gguf.names import translate
 from engine.weights.gguf.orders import rotary_halves
 from engine.weights.gguf.writer import Plan, write
@@ -53,7 +54,7 @@ ROW_END_ID = (
     "image_break_token_id"  # of the token whose embedding a file of this kind repeats, in the config that is written
 )
 _EMBEDDINGS = "embed_tokens.weight"
-_WHOLE = re.compile(r"^v\.(patch|position)_embd\.")  # matrices that readers want in f32
+_WHOLE = re.compile(r"^v\.(patch|position)_embd\.|^a\.blk\.\d+\.conv_dw\.")  # matrices that readers want in f32
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,7 @@ def write_mmproj(
         ours = writer.bare(full)
         for part, tensor in writer.apart(ours, stored_tensor(stored, full), fields) if ours else ():
             theirs = part if part.startswith(("v.", "mm.")) else translate(names, part)
+            theirs = theirs or translate(_OUR_SOUNDS, part)
             if theirs is not None:
                 plans.append(_plan(theirs, tensor))
     if not any(plan.name != ROW_END for plan in plans):
@@ -103,7 +105,10 @@ def write_mmproj(
         "clip.vision.image_mean": [red, green, blue],
         "clip.vision.image_std": list(channel_values(image, "image_std")),
     }
-    write(path, values | writer.keys(fields, image), plans)
+    values |= writer.keys(fields, image)
+    if values.get("clip.has_audio_encoder"):
+        values["clip.vision.projector_type"] = values.pop("clip.projector_type")
+    write(path, values, plans)
     return True
 
 
@@ -305,7 +310,7 @@ _GEMMA3 = MmprojWriter("gemma3", _gemma3_keys, _gemma3_bare, _gemma3_apart)
 
 
 def _gemma4_bare(full: str) -> str | None:
-    for name in ("vision_tower", "embed_vision"):
+    for name in ("vision_tower", "embed_vision", *SOUND_PLACES):
         if ours := _under([f"model.{name}", name], f"model.{name}", full):
             return ours
     return None
@@ -329,10 +334,18 @@ def _gemma4_keys(fields: Fields, image: Fields) -> KeyValues:
         "clip.vision.attention.head_count": heads,
         "clip.vision.attention.layer_norm_epsilon": vision.float("rms_norm_eps", default=1e-6),
         "clip.vision.projector.scale_factor": processor.pool,
+        **(sound_keys(fields, text_fields(fields.values).int("hidden_size")) if _hears(fields) else {}),
     }
 
 
+def _hears(fields: Fields) -> bool:
+    return isinstance(fields.values.get("audio_config"), Mapping)
+
+
 def _gemma4_apart(name: str, tensor: Tensor, fields: Fields) -> Iterator[tuple[str, Tensor]]:
+    if name.startswith(tuple(f"model.{place}." for place in SOUND_PLACES)):
+        yield from sound_apart(name, tensor, fields) if _hears(fields) else ()
+        return
     if name.endswith("patch_embedder.input_proj.weight"):
         hidden, patch = tensor.shape[0], fields.sub("vision_config").int("patch_size", default=16)
 
@@ -499,4 +512,5 @@ WRITERS = dict.fromkeys(("qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe"), 
     "smolvlm": _IDEFICS3,
     "qwen2_5_vl": _QWEN2_5_VL,
 }
+_OUR_SOUNDS = {ours: theirs for theirs, ours in SOUND_NAMES.items()}
 _OURS = {kind: {ours: theirs for theirs, ours in found.names.items()} for kind, found in PROJECTORS.items()}

@@ -39,6 +39,7 @@ class MmprojKind:
     reshaped: Callable[[str, Raw], Raw] = field(
         default=lambda name, raw: raw
     )  # a tensor as models want it, by its name in the file
+    hears: bool = False  # an encoder of sound may be in the file too: see `mmproj_sound`
 
 
 # -- what the kinds have in common
@@ -573,8 +574,8 @@ _GEMMA4 = MmprojKind(
     processor=_gemma4_processor,
     # files say nothing of it; the models whose encoder is standardized see pictures in both directions
     more=lambda keys, vision, ids: {"use_bidirectional_attention": "vision"} if vision["standardize"] else {},
-    unused=("a.", "mm.a."),
     reshaped=_gemma4_reshaped,
+    hears=True,
 )
 
 PROJECTORS: dict[str, MmprojKind] = {
