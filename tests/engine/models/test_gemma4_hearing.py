@@ -88,14 +88,14 @@ def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., S
     root = tmp_path_factory.mktemp("hearing")
 
     @cache
-    def place(kind: str) -> Path:
+    def place(kind: str, stored: str) -> Path:
+        if stored == "gguf":
+            return convert(place(kind, "folder"), root / f"{kind.replace(' ', '-')}.gguf")
         return written(gemma4_hearing(**KINDS[kind]), reference(kind), root / kind.replace(" ", "-"))
 
     @cache
     def world(backend: str, kind: str = "as published", stored: str = "folder") -> SeeingWorld:
-        folder = place(kind)
-        file = folder.with_suffix(".gguf")
-        opened.append(SeeingWorld(folder if stored == "folder" else convert(folder, file), backend))
+        opened.append(SeeingWorld(place(kind, stored), backend))
         return opened[-1]
 
     yield world

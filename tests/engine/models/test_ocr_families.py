@@ -29,20 +29,23 @@ from tests.seeing_world import SeeingWorld, exact_logits, references_reply
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     root = tmp_path_factory.mktemp("ocr")
-    return cache(lambda name: save(name, root / name))
+
+    @cache
+    def made(name: str, stored: str = "folder") -> Path:
+        return save(name, root / name) if stored == "folder" else convert(made(name), root / f"{name}.gguf")
+
+    return made
 
 
 @pytest.fixture(scope="module")
-def worlds(place: Callable[[str], Path]) -> Iterator[Callable[..., SeeingWorld]]:
+def worlds(place: Callable[..., Path]) -> Iterator[Callable[..., SeeingWorld]]:
     made: list[SeeingWorld] = []
 
     @cache
     def world(name: str, backend: str, stored: str = "folder") -> SeeingWorld:
-        folder = place(name)
-        file = folder.with_suffix(".gguf")
-        made.append(SeeingWorld(folder if stored == "folder" else convert(folder, file), backend))
+        made.append(SeeingWorld(place(name, stored), backend))
         return made[-1]
 
     yield world

@@ -86,13 +86,14 @@ def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., S
     begun: list[SeeingWorld] = []
 
     @cache
-    def folder(kind: str) -> Path:
+    def place(kind: str, stored: str) -> Path:
+        if stored == "gguf":
+            return convert(place(kind, "folder"), root / f"{kind}.gguf")
         return written(family(kind), reference(kind), root / kind)
 
     @cache
     def world(kind: str, backend: str, stored: str = "folder") -> SeeingWorld:
-        place = folder(kind)
-        begun.append(SeeingWorld(place if stored == "folder" else convert(place, place.with_suffix(".gguf")), backend))
+        begun.append(SeeingWorld(place(kind, stored), backend))
         return begun[-1]
 
     yield world
