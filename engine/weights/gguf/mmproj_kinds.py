@@ -554,6 +554,12 @@ def _gemma4_reshaped(name: str, raw: Raw) -> Raw:
     return shaped(raw, ()) if GEMMA4_BOUND.search(name) else _flattened_patches(name, raw)
 
 
+def _gemma4_more(keys: Keys, vision: Settings, ids: Mapping[str, int]) -> Settings:
+    """Files say nothing of it; the models whose encoder is standardized see pictures in both directions."""
+    video = {"video_token_id": ids["<|video|>"]} if "<|video|>" in ids else {}
+    return video | ({"use_bidirectional_attention": "vision"} if vision["standardize"] else {})
+
+
 _GEMMA4 = MmprojKind(
     texts={"gemma4": "gemma4"},
     names={
@@ -572,8 +578,7 @@ _GEMMA4 = MmprojKind(
     tokens={"boi_token_id": "<|image>", "image_token_id": "<|image|>", "eoi_token_id": "<image|>"},
     vision=_gemma4,
     processor=_gemma4_processor,
-    # files say nothing of it; the models whose encoder is standardized see pictures in both directions
-    more=lambda keys, vision, ids: {"use_bidirectional_attention": "vision"} if vision["standardize"] else {},
+    more=_gemma4_more,
     reshaped=_gemma4_reshaped,
     hears=True,
 )
