@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ctypes
 import math
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
+from unicodedata import category, normalize
 
 from engine.text.bidi import is_right_to_left, join_words, read_line
 
@@ -135,15 +135,16 @@ def _in_order(letters: Sequence[str], around: Sequence[Bounds]) -> str:
     """A word as it is read, by the places of its letters."""
     middles = [left + right for left, _, right, _ in around]
     backwards = sum(middles[i] > middles[i + 1] for i in range(len(middles) - 1)) * 2 > len(middles) - 1
-    bases = [i for i, sign in enumerate(letters) if unicodedata.category(sign) not in ("Mn", "Me")]
+    bases = [i for i, sign in enumerate(letters) if category(sign) not in ("Mn", "Me")]
     if not bases:
         return "".join(letters)
     signs = {i: letters[i] for i in bases}
     for i in sorted(set(range(len(letters))) - set(bases)):
         nearest = min(bases, key=lambda base: (abs(middles[base] - middles[i]), abs(base - i)))
         signs[nearest] += letters[i]
-    # letters of a ligature have one place
-    return read_line([signs[i] for i in sorted(bases, key=lambda i: (middles[i], -i if backwards else i))])
+    # letters of a ligature have one place: they come as they are read, or turned around with all others
+    ordered = sorted(bases, key=lambda i: (middles[i], i if backwards else -i))
+    return read_line([normalize("NFKC", signs[i]) if "\ufb50" <= signs[i] <= "\ufefc" else signs[i] for i in ordered])
 
 
 def _characters(text_page: Any) -> list[str]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 _FROM_THE_RIGHT = ("R", "AL")
 _NUMBERS = ("EN", "AN")
+_ENDS = tuple(".!?:;,…\u060c\u061b\u061f\u06d4")
 _BRACKETS = ("()", "[]", "{}", "<>", "«»", "‹›", "⟨⟩", "⟦⟧")
 _CLOSING = {pair[1] for pair in _BRACKETS}
 _MIRRORED = {a: b for pair in _BRACKETS for a, b in (pair, pair[::-1])}
@@ -76,7 +77,11 @@ def _order(levels: Sequence[int]) -> list[int]:
 def _levels(signs: Sequence[str]) -> list[int]:
     """UAX 9, W1 to I2."""
     kinds = [unicodedata.bidirectional(sign[:1]) or "L" for sign in signs]
-    base = "R" if sum(kind in _FROM_THE_RIGHT for kind in kinds) > kinds.count("L") else "L"
+    backwards = sum(kind in _FROM_THE_RIGHT for kind in kinds) > kinds.count("L")
+    # a sentence ends where its line ends: in a line that runs from the right, on its left
+    if backwards and len(signs) > 1 and signs[-1] in _ENDS and signs[0] not in _ENDS:
+        backwards = False
+    base = "R" if backwards else "L"
     kinds = _without_weak(kinds, base)
     at = 0
     while at < len(kinds):

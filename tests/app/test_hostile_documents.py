@@ -81,6 +81,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, str, 
         "macro.docm": with_macro(folder),
         "remote.docx": remote,
         "wide.pdf": pdf(LARGEST_SIDE, 1),
+        "huge.pdf": pdf(LARGEST_SIDE, LARGEST_SIDE),
         "huge.png": picture_of(1 << 20, 1 << 20),
     }  # fmt: skip
     commands: list[list[object]] = []
@@ -96,12 +97,11 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, str, 
     ("name", "sentence"),
     [
         ("laughs.docx", "expands itself"),
-        ("laughs.fb2", "expands itself"),
+        ("laughs.fb2", "neither a document nor an image"),
         ("bomb.xlsx", "unpacks to more than"),
         ("outside.docx", "expands itself"),
         ("outside.epub", "expands itself"),
         ("outside.pptx", "expands itself"),
-        ("wide.pdf", "one side"),
         ("huge.png", "pixels"),
     ],
 )
@@ -113,8 +113,11 @@ def test_it_ends_in_one_sentence(said: dict[str, tuple[int, str, str]], name: st
     assert SECRET not in err
 
 
-@pytest.mark.parametrize(("name", "words"), [("macro.docm", "words beside a macro"), ("remote.docx", "words")])
-def test_what_it_would_run_or_fetch_is_left_where_it_is(
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("macro.docm", "words beside a macro"), ("remote.docx", "words"), ("wide.pdf", ""), ("huge.pdf", "")],
+)
+def test_nothing_is_run_or_fetched_and_huge_pages_are_drawn_small(
     said: dict[str, tuple[int, str, str]], name: str, words: str
 ) -> None:
     code, out, err = said[name]

@@ -16,6 +16,7 @@ from engine.text.bidi import is_right_to_left, join_words, read_line, reading_or
         ("says: בא ,דג and more", "says: גד, אב and more"),
         ("דג בא", "אב גד"),
         (".דג בא", "אב גד."),
+        ("דג בא.", "אב גד."),
         ("דגה crane באו", "ואב crane הגד"),
         ("דגהדגה a crane באובאו", "ואבואב a crane הגדהגד"),
         ("דג 1,258.5 בא", "אב 1,258.5 גד"),

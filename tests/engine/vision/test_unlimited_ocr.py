@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -135,9 +136,11 @@ def said(prompt: tuple[int, ...], length: int = LENGTH, ngrams: tuple[int, int] 
 
     ids = torch.tensor([prompt])
     options: dict[str, Any] = dict(do_sample=False, eos_token_id=None, pad_token_id=0, max_new_tokens=length)
+    generation = copy.deepcopy(reference(NAME).generation_config)
     if ngrams is not None:
-        options |= dict(no_repeat_ngram_size=ngrams[0], no_repeat_ngram_window_size=ngrams[1])
-    out = reference(NAME).generate(input_ids=ids, attention_mask=torch.ones_like(ids), **options)
+        generation.no_repeat_ngram_size, generation.no_repeat_ngram_window_size = ngrams
+    given = dict(input_ids=ids, attention_mask=torch.ones_like(ids), generation_config=generation)
+    out = reference(NAME).generate(**given, **options)
     return tuple(out[0, len(prompt) :].tolist())
 
 
