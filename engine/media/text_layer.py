@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -21,6 +22,7 @@ Bounds: TypeAlias = tuple[float, float, float, float]  # left, top, right, botto
 QUARTER_TURNS: tuple[QuarterTurn, ...] = (0, 90, 180, 270)
 _ANGLES = 500  # letters whose direction is looked at
 _LEAST_TEXT = 10  # characters; a page with less is a scan with a stamp on it
+_RADICAL = re.compile("[\u2f00-\u2fd5]")
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ def page_text(page: Any) -> str:
     """All text of a page."""
     text_page = page.get_textpage()
     try:
-        text: str = text_page.get_text_bounded()
+        text = _plain(text_page.get_text_bounded())
         if not is_right_to_left(text) or _text_turn(page, text_page):
             return text
         width, height = page.get_size()
@@ -151,7 +153,13 @@ def _characters(text_page: Any) -> list[str]:
     """One entry per PDFium index; PDFium counts characters beyond the first plane inconsistently as one or two."""
     import pypdfium2
 
-    return [chr(pypdfium2.raw.FPDFText_GetUnicode(text_page, i) or 32) for i in range(text_page.count_chars())]
+    signs = [chr(pypdfium2.raw.FPDFText_GetUnicode(text_page, i) or 32) for i in range(text_page.count_chars())]
+    return [_plain(sign) for sign in signs]
+
+
+def _plain(text: str) -> str:
+    """Radicals as the letters that they look like: fonts have one picture for both, and some files name the radical."""
+    return _RADICAL.sub(lambda found: normalize("NFKC", found[0]), text)
 
 
 def _placed(page: Any, box: tuple[float, float, float, float], width: int, height: int) -> Bounds:
