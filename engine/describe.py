@@ -74,7 +74,8 @@ class Description:
     quant: str = ""  # what its plain weights would become while loading
     context: int = 0
     layers: str = ""
-    bytes_per_token: int = 0  # of context
+    bytes_per_token: int = 0  # of context: what one more token of a long reply takes
+    bytes_per_prompt_token: int = 0  # more where layers keep a whole prompt, and of a reply its last tokens alone
     bytes_per_sequence: int = 0  # of recurrent states and sliding windows
     memory_needed: int = 0  # weights, and a conversation of `talk` tokens
     talk: int = TALK
@@ -168,12 +169,13 @@ def _weights(found: Description, opened: ModelFiles, backend: Backend | None, op
     talk = min(TALK, found.context)
     found.talk = talk
     # whether a model's conversations take half of this by themselves is known once it is loaded: never too little here
-    found.bytes_per_token, found.bytes_per_sequence = memory_bytes(memory, dtype, options.kv_bits or 32, talk)
+    taken = memory_bytes(memory, dtype, options.kv_bits or 32, talk)
+    found.bytes_per_token, found.bytes_per_prompt_token, found.bytes_per_sequence = taken
     found.layers = layers(memory)
     as_stored = backend is not None and backend.blocks
     grown = grown_bytes(opened.tensors, backend) if backend is not None else 0
     found.memory_needed = (
-        seen.memory(dtype, as_stored) + grown + talk * found.bytes_per_token + found.bytes_per_sequence
+        seen.memory(dtype, as_stored) + grown + talk * found.bytes_per_prompt_token + found.bytes_per_sequence
     )
 
 
@@ -205,20 +207,21 @@ def layers(specs: Sequence[MemorySpec]) -> str:
     return ", ".join(f"{count} {kind}" for kind, count in kinds if count)
 
 
-def memory_bytes(specs: Sequence[MemorySpec], dtype: DType, bits: int, talk: int) -> tuple[int, int]:
-    """Bytes per token of context, and per sequence of `talk` tokens what does not grow with it. Codes come with a scale and a
-    least value for 64 of them."""
+def memory_bytes(specs: Sequence[MemorySpec], dtype: DType, bits: int, talk: int) -> tuple[int, int, int]:
+    """Bytes per token of a long reply and per token of the prompt, and per sequence of `talk` tokens what does not grow with it.
+    Codes come with a scale and a least value for 64 of them."""
     size = 4 if dtype == "f32" else 2
     kept = min(size, bits / 8) if bits >= 16 else bits / 8 + 4 / 64
-    per_token, per_sequence = 0.0, 0.0
+    per_token = per_prompt_token = per_sequence = 0.0
     for s in specs:
         if isinstance(s, KVSpec):
             each = s.heads * sum(s.widths) * kept
-            per_token += each if s.window is None else 0
+            per_token += each if s.window is None and s.recent is None else 0
+            per_prompt_token += each if s.window is None else 0
             per_sequence += 0 if s.window is None else each * s.rows_in(talk)
         elif isinstance(s, StateSpec):
             per_sequence += s.channels * (s.kernel - 1) * size + s.heads * s.key_dim * s.value_dim * 4
-    return round(per_token), round(per_sequence)
+    return round(per_token), round(per_prompt_token), round(per_sequence)
 
 
 def _text(found: Description, opened: ModelFiles) -> None:

@@ -64,6 +64,8 @@ SAMPLING_KEYS = {
     "min_p": "min_p",
     "typical_p": "typical_p",
     "repetition_penalty": "repetition_penalty",
+    "no_repeat_ngram_size": "no_repeat_ngram_size",
+    "no_repeat_ngram_window_size": "no_repeat_ngram_window_size",
 }
 
 

@@ -24,6 +24,7 @@ from engine.errors import BadRequest, GrusError
 from engine.loaded import TextStream
 from engine.metrics import Counters, RequestMetrics
 from engine.ngram import DraftProposer
+from engine.no_repeat_ngrams import RepeatedNgrams
 from engine.reasoning_limit import ReplyConstraint
 from engine.text.detokenizer import StopMatcher
 from engine.types import (
@@ -85,6 +86,8 @@ class Sampler:
         self._history = list(prompt) if self.repeats else []
         self._repeated: list[int] = list(dict.fromkeys(prompt)) if self.repeats and not params.repetition_window else []
         self._known = set(self._repeated)
+        size, window = params.no_repeat_ngram_size or 0, params.no_repeat_ngram_window_size or 0
+        self._ngrams = RepeatedNgrams(size, window, prompt) if size else None
         bias = {int(k): float(v) for k, v in params.logit_bias.items()} | dict.fromkeys(params.banned_tokens, _BAN)
         self._bias: Mapping[int, float] | None = bias or None
         self._early: Mapping[int, float] | None = bias | dict.fromkeys(stops, _BAN) if params.min_tokens else None
@@ -104,7 +107,7 @@ class Sampler:
     @property
     def looks_back(self) -> bool:
         """Whether the last token must be on the host before the next can be sampled."""
-        return self.repeats or self.counts
+        return self.repeats or self.counts or self._ngrams is not None
 
     def add(self, token: int) -> None:
         if self.counts:
@@ -114,6 +117,8 @@ class Sampler:
             if not self.params.repetition_window and token not in self._known:
                 self._known.add(token)
                 self._repeated.append(token)
+        if self._ngrams is not None:
+            self._ngrams.add(token)
 
     def at(self, output: int, ahead: abc.Sequence[int] = (), mask: np.ndarray | None = None) -> Sampling:
         """The parameters for output token number `output` (from 0); `ahead`: draft tokens between the last added and it."""
@@ -132,12 +137,17 @@ class Sampler:
             frequency=p.frequency_penalty,
             seen=self._seen_with(ahead) if self.counts else None,
             repeated=self._repeated_with(ahead) if self.repeats else None,
-            bias=self._early if output < p.min_tokens else self._bias,
+            bias=self._bias_behind(output, ahead),
             mask=mask,
             together_from=None if p.transcript is None else p.transcript.timestamps,
             logprobs=p.top_logprobs if p.logprobs or p.top_logprobs else None,
             approximate_logprobs=p.approximate_logprobs,
         )
+
+    def _bias_behind(self, output: int, ahead: abc.Sequence[int]) -> Mapping[int, float] | None:
+        bias = self._early if output < self.params.min_tokens else self._bias
+        banned = self._ngrams.banned(ahead) if self._ngrams is not None else ()
+        return {**(bias or {}), **dict.fromkeys(banned, _BAN)} if banned else bias
 
     def _seen_with(self, ahead: abc.Sequence[int]) -> Mapping[int, int]:
         if not ahead:

@@ -69,6 +69,8 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     "min_tokens": (0, 1 << 31),
     "repetition_penalty": (1e-3, 100.0),
     "repetition_window": (0, 1 << 31),
+    "no_repeat_ngram_size": (0, 1 << 31),
+    "no_repeat_ngram_window_size": (0, 1 << 31),
     "presence_penalty": (-100.0, 100.0),
     "frequency_penalty": (-100.0, 100.0),
     "n": (1, 128),
@@ -89,6 +91,8 @@ class SamplingParams:
     typical_p: float | None = None
     repetition_penalty: float | None = None
     repetition_window: int | None = None  # tokens looked back at; 0: all
+    no_repeat_ngram_size: int | None = None  # so many tokens in a row never come twice; 0: they may
+    no_repeat_ngram_window_size: int | None = None  # within the last so many tokens, those of the prompt too; 0: all
     presence_penalty: float = 0.0
     frequency_penalty: float = 0.0
     logit_bias: Mapping[int, float] = field(default_factory=dict)

@@ -13,6 +13,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 PAGE = ROOT / "docs" / "models.md"
 
+# Architectures of GGUF files and types that read as another one of their family, or that only their mmproj file tells from it.
+ALIKE = [("glm4", "glm4v"), ("glm4", "glm_ocr")]
 # What people call the models of a `model_type`.
 NAMES = {
     "cohere2": "Command R7B, Command A",
@@ -146,7 +148,7 @@ def gguf_names() -> dict[str, list[str]]:
     from engine.weights.gguf.mmproj_kinds import PROJECTORS
     from engine.weights.gguf.names import MODEL_TYPES
 
-    seeing = [pair for projector in PROJECTORS.values() for pair in projector.texts.items()]
+    seeing = [pair for projector in PROJECTORS.values() for pair in projector.texts.items()] + ALIKE
     seen_by = {kind: {MODEL_TYPES[theirs] for theirs, ours in seeing if ours == kind} for _, kind in seeing}
     together = {theirs for theirs, ours in seeing if len(seen_by[ours]) == 1}  # others see beside several text models
     apart = {ours for theirs, ours in MODEL_TYPES.items() if theirs not in together}

@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,9 @@ from PIL import Image
 from backends.base import Segment
 from backends.ops import LONG_TEXT
 from engine.loading import LoadOptions, load
+from engine.pipelines.prompt import Prompt
+from engine.weights.gguf.mmproj_files import name_beside
+from tests.seeing_world import SeeingWorld
 
 MARKS = [
     pytest.mark.slow,
@@ -74,3 +78,27 @@ def both(path: Path, backend: str = "torch", long: bool = False) -> Iterator[tup
         ids = [int(want.argmax())]
     theirs.close()
     model.close()
+
+
+def sees_alike(world: SeeingWorld, place: str, picture: Image.Image, file: Path | None = None) -> None:
+    """Along llama.cpp's greedy reply about a picture. `place`: where our prompt has it; `file`: what llama.cpp reads, if not our file."""
+    file = file or Path(world.name)
+    theirs = LlamaCpp(file, name_beside(file))
+    wants = [theirs.see(f"One {PLACE} what is it?", [picture])]
+    prompt = world.prompt(f"One {place} what is it?", [picture])
+    got = [world.logits(prompt)[-1]]
+    for _ in range(REPLY - 1):
+        prompt = _longer(prompt, int(wants[-1].argmax()))
+        wants.append(theirs.step(list(prompt.ids[-1:])))
+        got.append(world.logits(prompt)[-1])
+    theirs.close()
+    for ours, want in zip(got, wants, strict=True):
+        assert np.linalg.norm(ours - want) <= 2e-2 * np.linalg.norm(want)
+        assert ours.argmax() == want.argmax()
+
+
+def _longer(prompt: Prompt, id: int) -> Prompt:
+    rope = prompt.rope
+    if rope is not None:
+        rope = np.concatenate([rope, np.full((3, 1), rope.max() + 1)], 1)
+    return replace(prompt, ids=[*prompt.ids, id], rope=rope)

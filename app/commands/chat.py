@@ -6,7 +6,7 @@ import argparse
 import contextlib
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +16,10 @@ from app.commands.options import add_conversation, add_model, reasoning, samplin
 from app.commands.run import ReplyPrinter, ToolReplies, figures, opened
 from app.commands.tool_use import ToolTerminal, add_tools, tool_terminal
 from engine.errors import BadRequest, ContextOverflow, GrusError
-from engine.pipelines.prompt import open_image
+from engine.pipelines.prompt import open_image, open_sound
 from engine.starter import GUIDE
 from engine.types import SamplingParams, Timings
+from engine.vision.processor import hearing
 
 if TYPE_CHECKING:
     from app.commands.server_items import ChatServerItems
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 HELP = """\
 /image FILE    show the model an image, together with what you say next
+/audio FILE    let the model hear a sound, together with what you say next
 /resource      list what tool servers have to read; /resource SERVER URI lets it go with what you say next
 /prompt        list the prompts of tool servers; /prompt SERVER NAME [ARGUMENT=VALUE ...] uses one
 /reset         forget the conversation
@@ -64,6 +66,8 @@ def chat(options: argparse.Namespace) -> int:
         conversation = _Conversation(model, params, options.system, reasons, options.hide_reasoning, tools, memory)
         for path in options.image:
             conversation.show(path)
+        for path in options.audio:
+            conversation.play(path)
         conversation.hold()
     return 0
 
@@ -85,6 +89,7 @@ class _Conversation:
         self.hides_reasoning, self.tools, self.memory = hides_reasoning, tools, memory
         self.messages: list[dict[str, Any]] = []
         self.images: list[Path] = []  # shown, and waiting for words
+        self.sounds: list[Path] = []
         self.noted: set[str] = set()
         self._box: Toolbox | None = None  # of servers whose resources and prompts are used
         self._items: ChatServerItems | None = None
@@ -121,6 +126,14 @@ class _Conversation:
         open_image(path)
         self.images.append(path)
 
+    def play(self, path: Path) -> None:
+        """Raises where there is no sound, or none that the model hears."""
+        ears = hearing(self.model.loaded.vision)
+        if ears is None:
+            raise BadRequest(f"{self.model.name} does not hear sound.", "audio")
+        ears.sound(open_sound(path))
+        self.sounds.append(path)
+
     def _read(self) -> str:
         line = input("> ")
         while line.endswith("\\"):
@@ -134,7 +147,9 @@ class _Conversation:
         if command in ("/quit", "/exit"):
             return False
         if command == "/image":
-            self._show(rest)
+            self._add(command, rest, self.show)
+        elif command == "/audio":
+            self._add(command, rest, self.play)
         elif command in ("/resource", "/prompt"):
             self._use(command, rest)
         elif command == "/reset":
@@ -156,12 +171,12 @@ class _Conversation:
             print(HELP)
         return True
 
-    def _show(self, name: str) -> None:
+    def _add(self, command: str, name: str, add: Callable[[Path], None]) -> None:
         if not name:
-            print("Say which: /image FILE")
+            print(f"Say which: {command} FILE")
             return
         try:
-            self.show(Path(name).expanduser())
+            add(Path(name).expanduser())
         except GrusError as error:
             print(error)
         else:
@@ -199,7 +214,7 @@ class _Conversation:
         """A message with all that waits for it."""
         texts = self._items.texts if self._items is not None else []
         pictures = self._items.pictures if self._items is not None else []
-        return grus.with_images("\n\n".join([*texts, line]), [*self.images, *pictures])
+        return grus.with_images("\n\n".join([*texts, line]), [*self.images, *pictures], self.sounds)
 
     def _forget(self) -> None:
         self.messages.clear()
@@ -207,6 +222,7 @@ class _Conversation:
 
     def _forget_waiting(self) -> None:
         self.images.clear()
+        self.sounds.clear()
         if self._items is not None:
             self._items.clear()
 
@@ -296,12 +312,14 @@ def _markdown(message: dict[str, Any]) -> str:
     content = message["content"]
     called = [f"`{call['function']['name']} {call['function']['arguments']}`" for call in message.get("tool_calls", ())]
     parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
-    shown = [
-        part["text"]
-        if part["type"] == "text"
-        else "[picture]"
-        if isinstance(part["image"], bytes)
-        else f"![]({part['image']})"
-        for part in parts
-    ]
-    return "\n\n".join(text for text in (*shown, *called) if text)
+    return "\n\n".join(text for text in (*map(_part_markdown, parts), *called) if text)
+
+
+def _part_markdown(part: Mapping[str, Any]) -> str:
+    match part["type"]:
+        case "text":
+            return str(part["text"])
+        case "image":
+            return "[picture]" if isinstance(part["image"], bytes) else f"![]({part['image']})"
+        case _:
+            return f"[{part['audio'].name}]({part['audio']})"

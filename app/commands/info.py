@@ -143,7 +143,7 @@ def lines(found: Description) -> Iterator[tuple[str, str]]:
             + (f", of which a token reads {gigabytes(found.read_bytes)}" if found.read_bytes else ""),
         )
     if found.context:
-        yield "Context", f"{found.context} tokens, {gigabytes(found.bytes_per_token * 1000)} of memory per 1,000"
+        yield "Context", f"{found.context} tokens, {_context_memory(found)}"
     for adapter in found.adapters:
         ranks = ", ".join(map(str, adapter.ranks))
         yield "Adapter", f"{adapter.name}: rank {ranks}, {adapter.matrices} matrices, {gigabytes(adapter.stored_bytes)}"
@@ -167,6 +167,14 @@ def lines(found: Description) -> Iterator[tuple[str, str]]:
     yield "Runs here", "yes" if found.runs else "no"
     for reason in found.why_not:
         yield "Why not", reason
+
+
+def _context_memory(found: Description) -> str:
+    per_thousand = gigabytes(found.bytes_per_prompt_token * 1000)
+    if found.bytes_per_token == found.bytes_per_prompt_token:
+        return f"{per_thousand} of memory per 1,000"
+    reply = gigabytes(found.bytes_per_token * 1000) if found.bytes_per_token else "none"
+    return f"{per_thousand} of memory per 1,000 of the prompt, {reply} per 1,000 of a long reply"
 
 
 def count(n: int) -> str:

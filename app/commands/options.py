@@ -65,6 +65,7 @@ def add_model(command: argparse.ArgumentParser, default: str | None = None) -> N
 def add_conversation(command: argparse.ArgumentParser) -> None:
     """What a command takes that asks a model for answers."""
     add_images(command)
+    add_sounds(command)
     add_sampling(command)
     add_engine(command)
     add_profile(command)

@@ -336,7 +336,7 @@ class _Teller:
         """The exit code: 2 where something that was given could not be read."""
         if self._live and self._pages and not self._quiet:
             print(file=sys.stderr)
-        if self._failed:
+        if self._failed and max(self._documents, self._pages) > 1:  # else the one sentence says it
             what = "1 item" if self._failed == 1 else f"{self._failed} items"
             print(f"grus: {what} could not be read; the rest is done.", file=sys.stderr)
         return 2 if self._failed else 0

@@ -14,7 +14,6 @@ import grus
 from app.commands.options import (
     add_conversation,
     add_model,
-    add_sounds,
     check_profile,
     engine_settings,
     load_options,
@@ -54,7 +53,6 @@ def add_to(commands: Any) -> None:
     command.add_argument("prompt", metavar="PROMPT", help="the prompt; - reads it from standard input")
     command.add_argument("--raw", action="store_true", help="continue the prompt as it is, without the chat template")
     add_conversation(command)
-    add_sounds(command)
     add_tools(command)
     command.add_argument("--json", action="store_true", help="print one JSON object when the answer is complete")
     command.set_defaults(command=run)

@@ -248,8 +248,17 @@ def _check_room(pictures: Sequence[Picture], model: LoadedModel) -> None:
 # another model answers is refused by its name.
 
 # of what a request may wish, what changes nothing where the likeliest character is taken every time, and the length
-_HARMLESS = {"max_tokens", "seed", "top_p", "top_k", "min_p", "typical_p", "repetition_window"}
-_NEUTRAL = {"temperature": 0.0, "repetition_penalty": 1.0}
+_HARMLESS = {
+    "max_tokens",
+    "seed",
+    "top_p",
+    "top_k",
+    "min_p",
+    "typical_p",
+    "repetition_window",
+    "no_repeat_ngram_window_size",
+}
+_NEUTRAL = {"temperature": 0.0, "repetition_penalty": 1.0, "no_repeat_ngram_size": 0}
 
 
 def asked_pages(chat: ChatRequest, name: str) -> list[ImagePart]:

@@ -101,6 +101,8 @@ class SamplingFields(GrammarFields):
     min_p: Annotated[float, Field(ge=0, le=1)] | None = None
     repetition_penalty: Annotated[float, Field(gt=0, le=100)] | None = None
     repeat_last_n: RepeatLastN | None = None
+    no_repeat_ngram_size: Annotated[int, Field(ge=0, lt=1 << 31)] | None = None
+    no_repeat_ngram_window_size: Annotated[int, Field(ge=0, lt=1 << 31)] | None = None
     min_tokens: Annotated[int, Field(ge=0, lt=1 << 31)] | None = None
     stop_token_ids: Annotated[list[TokenId], Field(max_length=64)] | None = None
     ignore_eos: bool | None = None
@@ -124,6 +126,8 @@ class SamplingFields(GrammarFields):
             min_p=self.min_p,
             repetition_penalty=self.repetition_penalty,
             repetition_window=repetition_window(self.repeat_last_n, self.repetition_penalty, "repeat_last_n"),
+            no_repeat_ngram_size=self.no_repeat_ngram_size,
+            no_repeat_ngram_window_size=self.no_repeat_ngram_window_size,
             presence_penalty=self.presence_penalty or 0.0,
             frequency_penalty=self.frequency_penalty or 0.0,
             logit_bias={int(k): v for k, v in (self.logit_bias or {}).items()},

@@ -7,9 +7,7 @@ limits what a server accepts, oversized pages are scaled down, with a note. Size
 
 from __future__ import annotations
 
-import ctypes
 import io
-import math
 import re
 import threading
 from collections.abc import Iterator
@@ -17,20 +15,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 import psutil
 
 from engine.errors import BadRequest, ErrorText, PasswordNeeded, UnreadableFile
 from engine.media.image import FORMATS, MAX_PIXELS, as_rgb, webp_size
+from engine.media.text_layer import QUARTER_TURNS, QuarterTurn, TextLayerWord, page_text, page_words
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 Source: TypeAlias = Any  # a path, the bytes of a file, a PIL image, or an array [H, W], [H, W, 3] or [H, W, 4]
-QuarterTurn: TypeAlias = Literal[0, 90, 180, 270]  # degrees counterclockwise
-Bounds: TypeAlias = tuple[float, float, float, float]  # left, top, right, bottom in pixels of the page
 
 DPI = 200  # of rendered PDF pages; print of 8 points has an x-height of 12 pixels
 LARGEST = 1 << 29  # pixels of an image that is opened, to be scaled down
@@ -39,19 +36,8 @@ _HEIC_BRANDS = (b"heic", b"heix", b"hevc", b"hevx", b"heim", b"heis", b"mif1", b
 _DAMAGED = "The image is damaged or incomplete ({kind})."
 _PDFIUM_LOCK = threading.RLock()  # PDFium is not thread-safe
 _POINTS = 72  # per inch
-_ANGLES = 500  # letters whose direction is looked at
-QUARTER_TURNS: tuple[QuarterTurn, ...] = (0, 90, 180, 270)
 _MOST_BOOKMARKS = 10_000
-_LEAST_TEXT = 10  # characters; a page with less is a scan with a stamp on it
 _RANGE = re.compile(r"\s*(\d{0,9})\s*(-?)\s*(\d{0,9})\s*")
-
-
-@dataclass(frozen=True)
-class TextLayerWord:
-    """A word of a PDF's text layer."""
-
-    text: str
-    bounds: Bounds
 
 
 @dataclass(frozen=True)
@@ -155,7 +141,7 @@ class PdfDocument:
             image = bitmap.to_pil().convert("RGB")
         finally:
             bitmap.close()  # it lies in a reference cycle: a garbage collection would free it much later
-        found, turn = _words(page, *image.size) if words else (None, QUARTER_TURNS[0])
+        found, turn = page_words(page, *image.size) if words else (None, QUARTER_TURNS[0])
         return PageImage(image, dots, tuple(notes), found, turn)
 
     def close(self) -> None:
@@ -168,7 +154,7 @@ def pdf_page_texts(data: bytes) -> list[str]:
     with _PDFIUM_LOCK:
         document = _opened(data, None)
         try:
-            return [page.get_textpage().get_text_bounded() for page in document]
+            return [page_text(page) for page in document]
         finally:
             document.close()
 
@@ -216,89 +202,6 @@ def _opened(data: bytes, password: str | None) -> Any:
             message = ErrorText("The password is wrong." if password else "The PDF is protected. Give its password.")
             raise PasswordNeeded(message) from None
         raise UnreadableFile(ErrorText("The PDF is damaged or incomplete.")) from None
-
-
-def _words(page: Any, width: int, height: int) -> tuple[tuple[TextLayerWord, ...] | None, QuarterTurn]:
-    """The words of the text layer, None for a page without useful text; and the turn that brings them upright."""
-    text_page = page.get_textpage()
-    try:
-        words = _gather(page, text_page, width, height)
-        turn = _text_turn(page, text_page)
-    finally:
-        text_page.close()
-    characters = "".join(word.text for word in words)
-    # fonts without a ToUnicode map give replacement characters or private codes
-    unreadable = sum(sign == "\ufffd" or "\ue000" <= sign <= "\uf8ff" or sign < " " for sign in characters)
-    useful = len(characters) >= _LEAST_TEXT and unreadable * 20 < len(characters)
-    return (tuple(words), turn) if useful else (None, 0)
-
-
-def _text_turn(page: Any, text_page: Any) -> QuarterTurn:
-    """The turn that brings most letters upright."""
-    import pypdfium2
-
-    count = text_page.count_chars()
-    angles = [
-        pypdfium2.raw.FPDFText_GetCharAngle(text_page, i) for i in range(0, count, max(1, count // _ANGLES))
-    ]  # radians, clockwise as is the turn of the page itself
-    quarters = [round(angle / (math.pi / 2)) + page.get_rotation() // 90 for angle in angles if angle >= 0]
-    turns = [QUARTER_TURNS[quarter % 4] for quarter in quarters]
-    most = max(QUARTER_TURNS, key=turns.count)
-    return most if 2 * turns.count(most) > len(turns) else 0
-
-
-def _gather(page: Any, text_page: Any, width: int, height: int) -> list[TextLayerWord]:
-    words: list[TextLayerWord] = []
-    letters: list[str] = []
-    around: list[Bounds] = []
-
-    def end() -> None:
-        if letters and around:
-            lefts, tops, rights, bottoms = zip(*around)
-            words.append(TextLayerWord("".join(letters), (min(lefts), min(tops), max(rights), max(bottoms))))
-        letters.clear()
-        around.clear()
-
-    for index, sign in enumerate(_characters(text_page)):
-        if sign.isspace() or sign in "\x00\ufffe\uffff":
-            end()
-            continue
-        bounds = _placed(page, text_page.get_charbox(index, loose=True), width, height)
-        if around and not _beside(around[-1], bounds):
-            end()
-        letters.append(sign)
-        around.append(bounds)
-    end()
-    return words
-
-
-def _characters(text_page: Any) -> list[str]:
-    """One entry per PDFium index; PDFium counts characters beyond the first plane inconsistently as one or two."""
-    import pypdfium2
-
-    return [chr(pypdfium2.raw.FPDFText_GetUnicode(text_page, i) or 32) for i in range(text_page.count_chars())]
-
-
-def _placed(page: Any, box: tuple[float, float, float, float], width: int, height: int) -> Bounds:
-    """A box in page coordinates, of any rotation and crop, as pixels."""
-    import pypdfium2
-
-    corners = []
-    for x, y in ((box[0], box[1]), (box[2], box[3])):
-        across, down = ctypes.c_int(), ctypes.c_int()
-        fine = 16  # PDFium returns whole units
-        pypdfium2.raw.FPDF_PageToDevice(page, 0, 0, width * fine, height * fine, 0, x, y, across, down)
-        corners.append((across.value / fine, down.value / fine))
-    (x0, y0), (x1, y1) = corners
-    return min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)
-
-
-def _beside(last: Bounds, next: Bounds) -> bool:
-    """Whether a letter may continue the word of the previous one, in any writing direction."""
-    size = max(last[3] - last[1], last[2] - last[0], 1.0)
-    across = max(next[0] - last[2], last[0] - next[2])
-    down = max(next[1] - last[3], last[1] - next[3])
-    return max(across, down) < size
 
 
 # -- images

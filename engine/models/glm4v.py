@@ -14,9 +14,8 @@ from backends.base import Array
 from engine.errors import ConfigError, WeightsError
 from engine.models.config import Fields, text_config
 from engine.models.decoder import Traits
-from engine.models.glm_ocr import GlmTower, GlmTowerSizes, glm_decoder
+from engine.models.glm_ocr import GlmTower, GlmTowerSizes, glm_decoder, glm_rope
 from engine.models.qwen_vision import PLACES, block_places, tower_place
-from engine.models.rope import text_rope
 from engine.models.stretching import sampled
 from engine.models.vision_language import SeeingDecoder
 from engine.weights.view import View
@@ -28,7 +27,7 @@ def glm4v(w: View, config: Mapping[str, Any]) -> SeeingDecoder:
         raise WeightsError(f"The checkpoint has no vision tower: {PLACES[0]}.patch_embed.proj.weight is missing.")
     c = text_config(config)
     traits = Traits(qkv_bias=c.fields.flag("attention_bias", True))
-    decoder = glm_decoder(w, c, traits, text_rope(c, default_partial=0.5))
+    decoder = glm_decoder(w, c, traits, glm_rope(c, "glm4v"))
     return SeeingDecoder(decoder, Glm4vTower(w.sub(place), Fields(config).sub("vision_config"), c.hidden), c.hidden)
 
 

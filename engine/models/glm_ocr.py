@@ -24,6 +24,10 @@ from engine.weights.view import View
 
 MERGER_EPS = 1e-5
 SECTION = (8, 12, 12)  # of time, rows and columns, where a config does not say
+PARTIAL = {"glm46v": 0.5, "glm4v": 0.5, "glm_ocr": 1.0}  # of a head that is turned, where a config does not say
+HALVES = (
+    "rope_halves"  # in a config: rows of queries and keys lie so that halves of a head turn together, as in GGUF files
+)
 
 
 def glm_ocr(w: View, config: Mapping[str, Any]) -> SeeingDecoder:
@@ -31,7 +35,7 @@ def glm_ocr(w: View, config: Mapping[str, Any]) -> SeeingDecoder:
     if place is None:
         raise WeightsError(f"The checkpoint has no vision tower: {PLACES[0]}.patch_embed.proj.weight is missing.")
     c = text_config(config)
-    decoder = glm_decoder(w, c, Traits(), text_rope(c))
+    decoder = glm_decoder(w, c, Traits(), glm_rope(c, "glm_ocr"))
     return SeeingDecoder(decoder, GlmTower(w.sub(place), Fields(config).sub("vision_config"), c.hidden), c.hidden)
 
 
@@ -42,7 +46,7 @@ def glm_decoder(w: View, c: TextConfig, traits: Traits, rope: Rope) -> Decoder:
     return Decoder(
         w,
         c,
-        _on_axes(c, rope),
+        rope,
         mixer=lambda v, i: Attention(v.sub("self_attn"), c, i, traits),
         mlp=lambda v, i: Mlp(v.sub("mlp"), c.hidden, c.ffn, fused=True),
         body=body,
@@ -51,13 +55,14 @@ def glm_decoder(w: View, c: TextConfig, traits: Traits, rope: Rope) -> Decoder:
     )
 
 
-def _on_axes(c: TextConfig, rope: Rope) -> Rope:
-    """Neighbouring dimensions turn together."""
+def glm_rope(c: TextConfig, model_type: str) -> Rope:
+    """On three axes. Neighbouring dimensions turn together."""
+    rope = text_rope(c, default_partial=PARTIAL[model_type])
     if rope.section is None and 2 * sum(SECTION) != rope.dims:
         raise ConfigError(
             f"{c.fields.where}: rope lacks `mrope_section`, and heads of {rope.dims} are not the usual ones."
         )
-    return replace(rope, section=rope.section or SECTION, pairs=True)
+    return replace(rope, section=rope.section or SECTION, pairs=not c.fields.flag(HALVES))
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from engine.vision.processor import (
     channel_values,
     content_key,
     normalized,
+    part_of,
     raster_patches,
     resolution_note,
     rgb,
@@ -37,7 +38,7 @@ class Gemma3VisionProcessor(PictureProcessor):
         c = siglip_config(config.sub("vision_config"))
         self.patch, self.side = c.patch, c.side * c.patch
         self.tokens = image_token_side(config, c) ** 2
-        size = image.sub("size") if image.find("size", default=None) is not None else Fields({}, image.where)
+        size = part_of(image, "size")
         if {size.int("height", default=self.side), size.int("width", default=self.side)} != {self.side}:
             raise ConfigError(f"{image.where}: pictures have another size than the vision tower reads, {self.side}.")
         self.mean, self.std = channel_values(image, "image_mean"), channel_values(image, "image_std")

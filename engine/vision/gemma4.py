@@ -17,6 +17,7 @@ from engine.models.config import Fields
 from engine.models.gemma4_audio import MELS
 from engine.models.gemma4_vision import pooling
 from engine.models.qwen_vision import block_places
+from engine.vision.base import PictureProcessor
 from engine.vision.processor import (
     ImageLike,
     check_shape,
@@ -36,9 +37,7 @@ FRAMES_A_SECOND = 1  # of a video without frame times
 MOST_SECONDS = 30  # of a sound, as in training
 
 
-class Gemma4VisionProcessor:
-    line_strips = None
-
+class Gemma4VisionProcessor(PictureProcessor):
     def __init__(
         self, config: Fields, image: Fields, encode: Callable[[str], Sequence[int]], video: Fields | None = None
     ) -> None:
@@ -97,11 +96,8 @@ class Gemma4VisionProcessor:
         kinds = [self._kind(picture) for picture in pictures for _ in range(_places(picture))]
         if len(places) == len(kinds) and places != kinds:
             raise BadRequest("The prompt has its places for images, videos and sounds in another order.", "images")
-        spelled = iter([self._spelled(part, id) for part, id in zip(one_by_one(pictures), kinds)])
+        spelled = iter([self._surrounded(part, id) for part, id in zip(one_by_one(pictures), kinds)])
         return expand_placeholders(ids, one_by_one(pictures), self.placeholder_ids, lambda _: next(spelled))
-
-    def rope(self, ids: Sequence[int], pictures: Sequence[Picture]) -> None:
-        return None
 
     def _prepared(self, image: ImageLike, tokens: int) -> Picture:
         shown = rgb(image)
@@ -131,7 +127,8 @@ class Gemma4VisionProcessor:
             return self.sound_id
         return self.video_id if isinstance(picture, TimedFrames) else self.image_id
 
-    def _spelled(self, picture: Picture, id: int) -> list[int]:
+    def _surrounded(self, picture: Picture, id: int) -> list[int]:
+        """The tokens that a place of this kind becomes."""
         heard = id == self.sound_id
         start, end = (self.start_of_sound_id, self.end_of_sound_id) if heard else (self.start_id, self.end_id)
         return [start, *[id] * picture.tokens, end]

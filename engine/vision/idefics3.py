@@ -13,23 +13,24 @@ from datetime import timedelta
 
 import numpy as np
 
-from engine.errors import BadRequest
 from engine.media.inputs import Picture
 from engine.models.config import Fields
 from engine.models.idefics3 import block_order, idefics3_vision, scale_factor, tile_side
+from engine.vision.base import PictureProcessor
 from engine.vision.processor import (
     ImageLike,
     channel_values,
     check_shape,
     content_key,
-    expand_placeholders,
     normalized,
+    part_of,
     raster_patches,
     resampling,
     resolution_note,
     rgb,
     size_of,
 )
+from engine.vision.tiles import cut_tiles
 from engine.vision.timed_frames import TimedFrames, clock, frames_of, one_by_one, with_videos
 
 LARGEST_SIDE = 4096  # pixels, whatever the settings say
@@ -46,8 +47,7 @@ class TiledPicture(Picture):
     columns: int
 
 
-class Idefics3VisionProcessor:
-    line_strips = None
+class Idefics3VisionProcessor(PictureProcessor):
     video_part: Mapping[str, str] = {"type": "text", "text": VIDEO}  # published templates know no videos
 
     def __init__(
@@ -88,8 +88,7 @@ class Idefics3VisionProcessor:
             shown = shown.resize((width, height), self.resample)
             if max(height, width) > self.tile:
                 rows, columns = height // self.tile, width // self.tile
-                pixels = np.asarray(shown).reshape(rows, self.tile, columns, self.tile, 3)
-                tiles = list(pixels.transpose(0, 2, 1, 3, 4).reshape(-1, self.tile, self.tile, 3))
+                tiles = cut_tiles(np.asarray(shown), self.tile)
         tiles.append(np.asarray(shown.resize((self.tile, self.tile), self.resample)))
         pixels = np.stack(tiles)
         grid = (len(tiles), self.side, self.side)
@@ -97,9 +96,9 @@ class Idefics3VisionProcessor:
             self._patches(pixels), grid, len(tiles) * self._tile_tokens, content_key(pixels, rows), rows, columns
         )
 
-    def video(self, frames: Sequence[ImageLike], *, seconds: Sequence[float] | None = None) -> TimedFrames:
+    def video(self, frames: Sequence[ImageLike], *, seconds: Sequence[float] | None = None) -> Picture:
         if not self.longest_of_frames:
-            raise BadRequest("This model reads images, not videos. Send single frames.", "images")
+            return super().video(frames, seconds=seconds)
         shown, times = frames_of(frames, seconds, FRAMES_A_SECOND)
         check_shape(shown[0].height, shown[0].width)
         height, width = self._scaled(shown[0].height, shown[0].width, self.longest_of_frames)
@@ -112,10 +111,7 @@ class Idefics3VisionProcessor:
         return with_videos(text, VIDEO, pictures, _spelled_video)
 
     def expand(self, ids: Sequence[int], pictures: Sequence[Picture]) -> tuple[list[int], np.ndarray]:
-        return expand_placeholders(ids, one_by_one(pictures), self.placeholder_ids, self._spelled)
-
-    def rope(self, ids: Sequence[int], pictures: Sequence[Picture]) -> None:
-        return None
+        return super().expand(ids, one_by_one(pictures))
 
     @property
     def _tile_tokens(self) -> int:
@@ -184,5 +180,4 @@ def _spelled_video(video: TimedFrames) -> str:
 
 
 def _edge(image: Fields, name: str, default: int) -> int:
-    size = image.sub(name) if image.find(name, default=None) is not None else Fields({}, image.where)
-    return size.int("longest_edge", default=default, most=1 << 14)
+    return part_of(image, name).int("longest_edge", default=default, most=1 << 14)

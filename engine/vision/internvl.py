@@ -23,17 +23,18 @@ from engine.vision.processor import (
     check_shape,
     content_key,
     normalized,
+    part_of,
     raster_patches,
     resampling,
     resolution_note,
     rgb,
     size_of,
 )
+from engine.vision.tiles import cut_tiles, nearest_grid, tile_limits
 
 START, END, VIDEO = "<img>", "</img>", "<video>"
 # of ImageNet, where the settings say nothing
 MEAN, STD = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
-MOST_TILES = 64  # whatever the settings say
 _Kind = TypeVar("_Kind", bound=Picture)
 
 
@@ -47,13 +48,10 @@ class InternVlVisionProcessor(PictureProcessor):
         given = Fields({"image_mean": MEAN, "image_std": STD} | dict(image.values), image.where)
         c = internvit_config(config)
         self.tile, self.patch, self.side = c.image, c.patch, c.side
-        size = image.sub("size") if image.find("size", default=None) is not None else Fields({}, image.where)
+        size = part_of(image, "size")
         if size.int("height", default=self.tile) != self.tile or size.int("width", default=self.tile) != self.tile:
             raise ConfigError(f"{image.where}: size must be {self.tile} x {self.tile}, as the image encoder has it.")
-        self.fewest = image.int("min_patches", default=1, most=MOST_TILES)
-        self.most = image.int("max_patches", default=12, most=MOST_TILES)
-        if self.fewest > self.most:
-            raise ConfigError(f"{image.where}: min_patches ({self.fewest}) is more than max_patches ({self.most}).")
+        self.fewest, self.most = tile_limits(image, "min_patches", 1, "max_patches", 12)
         self.resample = resampling(image, 3)
         self.mean, self.std = channel_values(given, "image_mean"), channel_values(given, "image_std")
         self.order, self.tokens = block_order(self.side, c.merge), (self.side // c.merge) ** 2
@@ -74,8 +72,7 @@ class InternVlVisionProcessor(PictureProcessor):
         check_shape(shown.height, shown.width)
         rows, columns = self._grid(shown.height, shown.width)
         scaled = np.asarray(shown.resize((columns * self.tile, rows * self.tile), self.resample))
-        cut = scaled.reshape(rows, self.tile, columns, self.tile, 3).transpose(0, 2, 1, 3, 4)
-        tiles = list(cut.reshape(-1, self.tile, self.tile, 3))
+        tiles = cut_tiles(scaled, self.tile)
         if len(tiles) > 1:
             tiles.append(np.asarray(shown.resize((self.tile, self.tile), self.resample)))
         return self._picture(Picture, tiles)
@@ -113,17 +110,3 @@ class InternVlVisionProcessor(PictureProcessor):
             tile = [self.image_id] * self.tokens
             out += [*self._encode(f"{line}Frame{i + 1}: {START}"), *tile, *end]
         return out
-
-
-def nearest_grid(height: int, width: int, fewest: int, most: int, tile: int) -> tuple[int, int]:
-    """Rows and columns: the grid whose shape is nearest. Of several, the largest that is not over twice the picture's area."""
-    shape, area = width / height, width * height
-    best, nearest = (1, 1), float("inf")
-    numbers = range(1, most + 1)
-    grids = [(w, h) for w in numbers for h in numbers if fewest <= w * h <= most]
-    for across, down in sorted(grids, key=lambda grid: grid[0] * grid[1]):
-        distance = abs(shape - across / down)
-        larger = distance == nearest and area > 0.5 * tile**2 * across * down
-        if distance < nearest or larger:
-            best, nearest = (down, across), distance
-    return best

@@ -17,7 +17,6 @@ from engine.models.config import Fields
 from engine.models.lfm2_vl import naflex_config
 from engine.models.qwen_vision import block_places
 from engine.vision.base import PictureProcessor
-from engine.vision.internvl import nearest_grid
 from engine.vision.processor import (
     ImageLike,
     channel_values,
@@ -29,9 +28,10 @@ from engine.vision.processor import (
     rgb,
     size_of,
 )
+from engine.vision.tiles import cut_tiles, nearest_grid, tile_limits
 
 START, END, WHOLE = "<|image_start|>", "<|image_end|>", "<|img_thumbnail|>"
-MOST_TILES, LARGEST_TILE, MOST_TOKENS = 64, 4096, 1 << 14  # whatever the settings say
+LARGEST_TILE, MOST_TOKENS = 4096, 1 << 14  # whatever the settings say
 # of the settings, which older repositories keep in the processor's file or in config.json
 NAMES = (
     "do_image_splitting",
@@ -69,10 +69,7 @@ class Lfm2VlVisionProcessor(PictureProcessor):
         if (cut := image.int("encoder_patch_size", default=c.patch)) != c.patch:
             raise ConfigError(f"{image.where}: patches are cut by {cut}, but the vision tower reads {c.patch}.")
         self.factor = c.patch * c.merge
-        self.fewest = image.int("min_tiles", default=2, most=MOST_TILES)
-        self.most = image.int("max_tiles", default=10, most=MOST_TILES)
-        if self.fewest > self.most:
-            raise ConfigError(f"{image.where}: min_tiles ({self.fewest}) is more than max_tiles ({self.most}).")
+        self.fewest, self.most = tile_limits(image, "min_tiles", 2, "max_tiles", 10)
         self.splits = image.flag("do_image_splitting", True) and (self.fewest, self.most) != (1, 1)
         self.tile = image.int("tile_size", default=512, most=LARGEST_TILE)
         if self.tile % self.factor:
@@ -108,8 +105,7 @@ class Lfm2VlVisionProcessor(PictureProcessor):
         tiles: list[np.ndarray] = []
         if rows * columns > 1:
             scaled = np.asarray(shown.resize((columns * self.tile, rows * self.tile), self.resample))
-            cut = scaled.reshape(rows, self.tile, columns, self.tile, 3).transpose(0, 2, 1, 3, 4)
-            tiles = list(cut.reshape(-1, self.tile, self.tile, 3))
+            tiles = cut_tiles(scaled, self.tile)
         if not tiles or self.whole:
             height, width = self._scaled(shown.height, shown.width)
             tiles.append(np.asarray(shown.resize((width, height), self.resample)))

@@ -13,19 +13,20 @@ from engine.models.config import Fields
 from engine.models.deepseek_ocr2 import QUERIES, query_name
 from engine.models.page_views import SHRINK
 from engine.vision.base import PictureProcessor
-from engine.vision.internvl import MOST_TILES, nearest_grid
 from engine.vision.processor import (
     ImageLike,
     channel_values,
     check_shape,
     content_key,
     normalized,
+    part_of,
     raster_patches,
     resampling,
     resolution_note,
     rgb,
     size_of,
 )
+from engine.vision.tiles import cut_tiles, nearest_grid, tile_limits
 
 GREY = [127, 127, 127]
 PATCH = 16
@@ -47,17 +48,14 @@ class PageViewsProcessor(PictureProcessor):
         vision = config.sub("vision_config")
         named = vision.find("sam_config", default=None) is not None
         self.patch = vision.sub("sam_config").int("patch_size", default=PATCH, most=1 << 10) if named else PATCH
-        size = image.sub("size") if image.find("size", default=None) is not None else Fields({}, image.where)
+        size = part_of(image, "size")
         self.whole = size.int("height", default=1024, most=1 << 12)
         self.tile = image.int("tile_size", default=self.usual_tile, most=1 << 12)
         for name, side in (("size", self.whole), ("tile_size", self.tile)):
             if side % (self.patch * SHRINK) or not self._fits(side // (self.patch * SHRINK)):
                 raise ConfigError(f"{image.where}: {name} ({side}) is not one that the image encoder takes.")
         self.splits = image.flag("crop_to_patches", True)
-        self.fewest = image.int("min_patches", default=2, most=MOST_TILES)
-        self.most = image.int("max_patches", default=self.usual_most, most=MOST_TILES)
-        if self.fewest > self.most:
-            raise ConfigError(f"{image.where}: min_patches ({self.fewest}) is more than max_patches ({self.most}).")
+        self.fewest, self.most = tile_limits(image, "min_patches", 2, "max_patches", self.usual_most)
         self.around = image.find("background_color", default=GREY)
         if not isinstance(self.around, list) or len(self.around) != 3:
             raise ConfigError(f"{image.where}: background_color must be three numbers.")
@@ -80,8 +78,7 @@ class PageViewsProcessor(PictureProcessor):
         rows, columns = self._grid(shown.height, shown.width)
         if rows * columns:
             scaled = np.asarray(shown.resize((columns * self.tile, rows * self.tile), self.resample))
-            cut = scaled.reshape(rows, self.tile, columns, self.tile, 3).transpose(0, 2, 1, 3, 4)
-            views = list(cut.reshape(-1, self.tile, self.tile, 3))
+            views = cut_tiles(scaled, self.tile)
         height, width = self._scaled(shown.height, shown.width)
         scaled = np.asarray(shown.resize((width, height), self.resample))
         square = np.empty((max(height, width), max(height, width), 3), np.uint8)

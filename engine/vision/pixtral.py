@@ -22,6 +22,7 @@ from engine.vision.processor import (
     check_shape,
     content_key,
     normalized,
+    part_of,
     resampling,
     resolution_note,
     rgb,
@@ -38,7 +39,7 @@ class PixtralVisionProcessor(PictureProcessor):
         given = Fields({"image_mean": MEAN, "image_std": STD} | dict(image.values), image.where)
         self.patch, self.merge = patch_size(config), merge_size(config)
         self.factor = self.patch * self.merge
-        size = image.sub("size") if image.find("size", default=None) is not None else Fields({}, image.where)
+        size = part_of(image, "size")
         self.longest = size.int("longest_edge", "height", default=1024, most=1 << 13)
         self.resample = resampling(image, 3)
         self.mean, self.std = channel_values(given, "image_mean"), channel_values(given, "image_std")

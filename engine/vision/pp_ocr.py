@@ -12,7 +12,7 @@ import numpy as np
 
 from engine.errors import ConfigError
 from engine.models.config import Fields
-from engine.vision.processor import channel_values, image_settings, normalized
+from engine.vision.processor import channel_values, image_settings, normalized, part_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -129,7 +129,7 @@ class LineImages:
 
     def __init__(self, config: Fields, folder: Path) -> None:
         image = image_settings(config, folder)
-        size = image.sub("size") if image.find("size", default=None) is not None else Fields({}, image.where)
+        size = part_of(image, "size")
         self.height, self.usual = size.int("height", default=48), size.int("width", default=320)
         self.most = image.int("max_image_width", default=3200, most=1 << 16)
         self.mean, self.std = channel_values(image, "image_mean"), channel_values(image, "image_std")

@@ -135,9 +135,14 @@ def processor_settings(folder: Path) -> Mapping[str, Any]:
     return _object(folder / "processor_config.json")
 
 
+def part_of(settings: Fields, name: str) -> Fields:
+    """Settings within settings; none, where they are not there."""
+    return settings.sub(name) if settings.find(name, default=None) is not None else Fields({}, settings.where)
+
+
 def pixel_limits(settings: Fields, least: int, most: int) -> tuple[int, int]:
     """The least and most pixels, by the older or the newer names of the settings."""
-    size = settings.sub("size") if settings.find("size", default=None) is not None else Fields({}, settings.where)
+    size = part_of(settings, "size")
     low = settings.int("min_pixels", default=size.int("shortest_edge", "min_pixels", default=least), most=MOST_PIXELS)
     high = settings.int("max_pixels", default=size.int("longest_edge", "max_pixels", default=most), most=MOST_PIXELS)
     if low > high:

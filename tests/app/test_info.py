@@ -16,6 +16,7 @@ from engine.weights.convert import convert
 from tests.app.conftest import Outcome
 from tests.checkpoints import save
 from tests.needs import no_kernels
+from tests.ocr_checkpoints import save as save_ocr
 from tests.reading_checkpoints import save_pp_doclayout
 
 Command = Callable[..., Outcome]
@@ -76,6 +77,16 @@ def test_windows_have_memory_that_does_not_grow(command: Command, tmp_path: Path
     assert found["layers"] == "1 attention, 2 window-9 attention"
     each = 2 * 2 * 32 * 4
     assert (found["bytes_per_token"], found["bytes_per_sequence"]) == (each, 2 * 256 * each)
+
+
+def test_layers_that_keep_a_replys_last_tokens_do_not_grow_with_it(command: Command, tmp_path: Path) -> None:
+    folder = save_ocr("unlimited_ocr", tmp_path / "m")
+    found = json.loads(command("info", folder, "--json").out)
+    assert found["layers"] == "3 prompt-and-last-8 attention"
+    each = 3 * 2 * 4 * 16 * 4
+    assert (found["bytes_per_token"], found["bytes_per_prompt_token"], found["bytes_per_sequence"]) == (0, each, 0)
+    assert found["memory_needed"] >= found["talk"] * each
+    assert "of memory per 1,000 of the prompt, none per 1,000 of a long reply" in command("info", folder).out
 
 
 def test_says_why_a_model_cannot_run(command: Command, model: Path, tmp_path: Path) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -125,6 +127,43 @@ def test_mistakes_are_one_sentence(command: Command, hearing: Path, model: Path,
         assert seen.code == 2
         assert said in seen.err
         assert len(seen.err.strip().splitlines()) == 1
+
+
+@pytest.fixture
+def talk(command: Command, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Outcome]:
+    def hold(place: Path, *lines: object, arguments: tuple[object, ...] = ()) -> Outcome:
+        monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
+        return command("chat", place, *SAMPLING[:-1], *arguments)
+
+    return hold
+
+
+def test_a_conversation_hears(talk: Callable[..., Outcome], hearing: Path, files: list[Path], tmp_path: Path) -> None:
+    """What was heard goes with the next words and stays in the conversation."""
+    saved, written = tmp_path / "talk.json", tmp_path / "talk.md"
+    lines = ("Hm?", f"/audio {files[1]}", "And now?", "Well?", f"/save {saved}", f"/save {written}")
+    seen = talk(hearing, *lines, arguments=("--audio", files[0]))
+    assert seen.code == 0, seen.err
+    messages = json.loads(saved.read_text(encoding="utf-8"))["messages"]
+    users = [message["content"] for message in messages if message["role"] == "user"]
+    assert [[part.get("audio") for part in content[:-1]] for content in users[:2]] == [[str(files[0])], [str(files[1])]]
+    assert users[2] == "Well?"
+    assert f"[1.wav]({files[0]})" in written.read_text(encoding="utf-8")
+    options = dict(model=str(hearing), options=WHERE, max_tokens=12, temperature=0.0)
+    assert messages[1]["content"] == grus.chat("Hm?", sounds=[files[0]], **options)
+
+
+def test_mistakes_do_not_end_a_conversation(
+    talk: Callable[..., Outcome], hearing: Path, model: Path, files: list[Path]
+) -> None:
+    seen = talk(hearing, "/audio no-such.wav", "/audio", f"/audio {files[2]}", "Hello", f"/audio {files[0]}", "/reset")
+    assert "no-such.wav is not a file" in seen.out
+    assert "Say which: /audio FILE" in seen.out
+    assert "31 seconds long" in seen.out
+    assert seen.err.count("first token after") == 1
+    assert "does not hear sound" in talk(model, f"/audio {files[0]}").out
+    at_once = talk(model, arguments=("--audio", files[0]))
+    assert (at_once.code, "does not hear sound" in at_once.err) == (2, True)
 
 
 def test_a_model_without_ears_says_so(model: Path) -> None:

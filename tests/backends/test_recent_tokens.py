@@ -1,55 +1,17 @@
 """Layers that keep the prompt and the last tokens behind it, on both backends: attention equals whole attention with a mask, and what is
-done to a slot changes nothing that is seen. The model is attention alone, as in `test_windows`.
+done to a slot changes nothing that is seen. The model is attention alone.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
-from backends.base import KVSpec, Segment, Slot, Step
+from backends.base import KVSpec, Segment, Slot
 from backends.kv_cache import SMALLEST_CAPACITY, can_truncate, drops_tokens, may_forget, rows_for
-from tests.backends.test_windows import BACKENDS, DIM, HEADS, KV_HEADS, VOCAB, WIDTH
+from tests.backends.attention_alone import BACKENDS, DIM, KV_HEADS, VOCAB, AttentionAlone
 
 ALONE, MIXED = (4, 4), (5, None, 3)  # recent tokens of each layer
-
-
-class RecentAttention:
-    def __init__(self, backend: Any, layers: tuple[int | None, ...]) -> None:
-        self.ops, self.vocab, self.layers = backend.ops, VOCAB, layers
-        self.memory = [KVSpec(KV_HEADS, DIM, recent=recent) for recent in layers]
-        self.table = np.random.default_rng(3).normal(size=(VOCAB, WIDTH)).astype(np.float32)
-        self.rows = self.ops.array(self.table)
-
-    def embed(self, ids: Any) -> Any:
-        return self.ops.take(self.rows, ids, 0)
-
-    def __call__(self, step: Step) -> Any:
-        made = []
-        for layer in range(len(self.layers)):
-            heads = (step.x * (layer + 1)).reshape(-1, HEADS + 2 * KV_HEADS, DIM)
-            q, k, v = self.ops.split(heads, [HEADS, KV_HEADS, KV_HEADS], 1)
-            made.append(step.cache.attend(layer, q, k, v, DIM**-0.5).reshape(-1, HEADS * DIM))
-        return self.ops.cat(made, 1)
-
-    def logits(self, hidden: Any) -> Any:
-        return hidden[:, :VOCAB]
-
-    def expected(self, ids: list[int], prompt: int, last: int) -> np.ndarray:
-        made, n = [], len(ids)
-        at, back = np.arange(n), np.arange(n - last, n)[:, None] - np.arange(n)
-        for layer, recent in enumerate(self.layers):
-            heads = (self.table[ids].astype(np.float64) * (layer + 1)).reshape(n, HEADS + 2 * KV_HEADS, DIM)
-            q, k, v = np.split(heads, [HEADS, HEADS + KV_HEADS], 1)
-            scores = np.einsum("qhd,khd->hqk", q[n - last :], np.repeat(k, HEADS // KV_HEADS, 1)) * DIM**-0.5
-            hidden = (back < 0) | ((back >= (recent or n)) & (at >= prompt))
-            shares = np.exp(np.where(hidden, -np.inf, scores - scores.max(-1, keepdims=True)))
-            shares /= shares.sum(-1, keepdims=True)
-            mixed = np.einsum("hqk,khd->qhd", shares, np.repeat(v, HEADS // KV_HEADS, 1))
-            made.append(mixed.reshape(last, HEADS * DIM))
-        return np.concatenate(made, 1)
 
 
 class Talk:
@@ -57,7 +19,7 @@ class Talk:
 
     def __init__(self, backend: str, layers: tuple[int | None, ...] = ALONE, bits: int = 32) -> None:
         made = BACKENDS[backend]()
-        self.model = RecentAttention(made, layers)
+        self.model = AttentionAlone(made, [KVSpec(KV_HEADS, DIM, recent=recent) for recent in layers])
         self.kv = made.kv(self.model.memory, 1 << 30, bits)
         self.runner = made.runner(self.model, self.kv)  # type: ignore[arg-type]
         self.random, self.exact = np.random.default_rng(5), bits == 32
@@ -79,7 +41,7 @@ class Talk:
             segments.append(Segment(slot, ids, hidden=True, prompt=self.prompts[slot.id]))
         outputs = self.runner.run(segments).read()
         for slot, n in added.items():
-            want = self.model.expected(self.ids[slot.id], self.prompts[slot.id], n)
+            want = self.model.expected(self.ids[slot.id], n, self.prompts[slot.id])
             apart = np.abs(outputs[slot].hidden - want)
             assert apart.max() <= (2e-5 if self.exact else 0.8), (slot.length, n)
             assert np.median(apart) <= 0.02  # where codes are kept, a few scores are decided otherwise

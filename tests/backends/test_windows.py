@@ -1,31 +1,23 @@
 """Sliding windows in the KV cache, on both backends: whatever is done to a slot, attention equals whole attention with a mask.
 
-The model is attention alone: a token's query, key and value are rows of a table, and its hidden state is what attention gave. So the
-expectation is a few lines of numpy. Margins are small here, so that windows move on all the time.
+The model is attention alone. Margins are small here, so that windows move on all the time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pytest
 
-from backends.base import Backend, KVSpec, Segment, Slot, StateSpec, Step
+from backends.base import KVSpec, Segment, Slot, StateSpec
 from backends.kv_cache import SlotPlace, can_truncate, copy_can_truncate, may_forget
-from backends.mlx.backend import MlxBackend
-from backends.torch.backend import TorchBackend
+from tests.backends.attention_alone import BACKENDS, DIM, KV_HEADS, VOCAB, AttentionAlone
 
-HEADS, KV_HEADS, DIM, VOCAB = 4, 2, 32, 97
-WIDTH = (HEADS + 2 * KV_HEADS) * DIM
 LAYERS = (5, None, 17)  # windows
 MARGIN, STEP = 3, 6
-BACKENDS: dict[str, Callable[[], Backend]] = {
-    "torch": lambda: TorchBackend("cpu", "f32"),
-    "mlx": lambda: MlxBackend("cpu", "f32"),
-}  # type: ignore[dict-item]
 
 
 class WholeSpec(KVSpec):
@@ -33,46 +25,6 @@ class WholeSpec(KVSpec):
 
     def rows_in(self, capacity: int) -> int:
         return capacity
-
-
-class AttentionAlone:
-    """Each layer attends with the token's own queries, keys and values, turned by the layer's number."""
-
-    def __init__(self, backend: Backend, spec: type[KVSpec] = KVSpec) -> None:
-        self.ops, self.vocab = backend.ops, VOCAB
-        self.memory = [spec(KV_HEADS, DIM, window=window) for window in LAYERS]
-        self.table = np.random.default_rng(3).normal(size=(VOCAB, WIDTH)).astype(np.float32)
-        self.rows = self.ops.array(self.table)
-
-    def embed(self, ids: Any) -> Any:
-        return self.ops.take(self.rows, ids, 0)
-
-    def __call__(self, step: Step) -> Any:
-        made = []
-        for layer in range(len(LAYERS)):
-            heads = (step.x * (layer + 1)).reshape(-1, HEADS + 2 * KV_HEADS, DIM)
-            q, k, v = self.ops.split(heads, [HEADS, KV_HEADS, KV_HEADS], 1)
-            made.append(step.cache.attend(layer, q, k, v, DIM**-0.5).reshape(-1, HEADS * DIM))
-        return self.ops.cat(made, 1)
-
-    def logits(self, hidden: Any) -> Any:
-        return hidden[:, :VOCAB]
-
-    def expected(self, ids: list[int], last: int) -> np.ndarray:
-        """Of the last tokens, by whole attention under a mask."""
-        made, n = [], len(ids)
-        back = np.arange(n - last, n)[:, None] - np.arange(n)
-        for layer, window in enumerate(LAYERS):
-            heads = (self.table[ids].astype(np.float64) * (layer + 1)).reshape(n, HEADS + 2 * KV_HEADS, DIM)
-            q, k, v = np.split(heads, [HEADS, HEADS + KV_HEADS], 1)
-            q = q[n - last :]
-            scores = np.einsum("qhd,khd->hqk", q, np.repeat(k, HEADS // KV_HEADS, 1)) * DIM**-0.5
-            hidden = (back < 0) | (back >= (window or n))
-            shares = np.exp(np.where(hidden, -np.inf, scores - scores.max(-1, keepdims=True)))
-            shares /= shares.sum(-1, keepdims=True)
-            mixed = np.einsum("hqk,khd->qhd", shares, np.repeat(v, HEADS // KV_HEADS, 1))
-            made.append(mixed.reshape(last, HEADS * DIM))
-        return np.concatenate(made, 1)
 
 
 @dataclass
@@ -87,7 +39,7 @@ class Walk:
 
     def __init__(self, name: str, bits: int = 32, spec: type[KVSpec] = KVSpec) -> None:
         backend = BACKENDS[name]()
-        self.model = AttentionAlone(backend, spec)
+        self.model = AttentionAlone(backend, [spec(KV_HEADS, DIM, window=window) for window in LAYERS])
         self.kv = backend.kv(self.model.memory, 1 << 28, bits)
         self.runner = backend.runner(self.model, self.kv)  # type: ignore[arg-type]
         self.random = np.random.default_rng(5)

@@ -54,6 +54,30 @@ def test_repetition_looks_at_prompt_and_output_in_its_window():
     assert sorted(window.at(0, ahead=[60]).repeated) == [42, 60]
 
 
+@pytest.mark.parametrize("window", [0, 12])
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+def test_repeated_ngrams_are_banned_as_transformers_bans_them(size: int, window: int) -> None:
+    import torch
+    from transformers.generation.logits_process import NoRepeatNGramLogitsProcessor
+    from transformers.models.unlimited_ocr.generation_unlimited_ocr import (
+        UnlimitedOcrSlidingWindowNoRepeatNgramLogitsProcessor as InWindow,
+    )
+
+    theirs = InWindow(size, window) if window else NoRepeatNGramLogitsProcessor(size)
+    ids, ever = np.random.default_rng(size).integers(0, 3, 60).tolist(), 0
+    for first, ahead in ((4, 0), (20, 0), (4, 6), (4, 1)):
+        choose = chooser(ids[:first], no_repeat_ngram_size=size, no_repeat_ngram_window_size=window)
+        assert choose.looks_back
+        for end in range(first, len(ids) - ahead):
+            scores = theirs(torch.tensor([ids[: end + ahead]]), torch.zeros(1, VOCAB))[0]
+            banned = set(torch.nonzero(scores.isinf()).flatten().tolist())
+            bias = choose.at(end - first, ahead=ids[end : end + ahead]).bias or {}
+            assert bias == dict.fromkeys(banned, -math.inf)
+            ever += len(banned)
+            choose.add(ids[end])
+    assert ever
+
+
 def test_bans_requirements_and_early_ends():
     choose = chooser(banned_tokens=[9], logit_bias={8: 2.0}, required_tokens=[7, 8], min_tokens=2, stops=[0, 5])
     assert choose.at(0).bias == {8: 2.0, 9: -math.inf, 0: -math.inf, 5: -math.inf}

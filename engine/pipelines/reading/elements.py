@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.errors import BadRequest, ErrorText
-from engine.media.documents import TextLayerWord
+from engine.media.text_layer import TextLayerWord
 from engine.pipelines.reading.doctags import doctags_elements, is_doctags, without_tags
 from engine.pipelines.reading.grounded import grounded_elements, is_grounded, without_places
 from engine.pipelines.reading.ink import columns_of, cut, cut_lines, has_ink, ink_of, runs
@@ -22,6 +22,7 @@ from engine.pipelines.reading.layout import LayoutRegion, RegionRole, lines_with
 from engine.pipelines.reading.recognizer import CheckedRecognizer, Recognition, Recognizer, doubted
 from engine.pipelines.reading.results import Box, Element, Kind, PlacedWord, Task, bounding_box, is_list, read_table
 from engine.pipelines.reading.whole_pages import markdown_elements
+from engine.text.bidi import join_words
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -159,7 +160,7 @@ def _from_text_layer(words: Sequence[TextLayerWord], region: LayoutRegion, role:
     """The text of the file's own text layer inside a region."""
     boxes = [(word.text, Box(*word.bounds)) for word in words]
     lines = text_layer_lines([(text, box) for text, box in boxes if region.box.grown(_MARGIN).contains(box.middle)])
-    text = "\n".join(" ".join(word.text for word in line) for line in lines)
+    text = "\n".join(join_words([word.text for word in line]) for line in lines)
     kind: Kind = role.kind if role.task == "text" else "text"
     if kind == "text" and is_list(text):
         kind = "list"

@@ -21,6 +21,9 @@ class TaskPrompts:
     whole_pages: bool = (
         False  # it was trained to write a page at once, as markdown or DocTags; else it is given regions
     )
+    no_repeat_ngrams: tuple[int, int] | None = (
+        None  # what its authors generate with: a size, and the last tokens that it is for
+    )
 
 
 GENERAL = TaskPrompts(
@@ -55,7 +58,9 @@ DEEPSEEK_OCR = TaskPrompts(
 )
 
 # It knows one task for a page. Of a region the text is kept alone.
-UNLIMITED_OCR = TaskPrompts(dict.fromkeys(("markdown", *_FREE), "document parsing."), whole_pages=True)
+UNLIMITED_OCR = TaskPrompts(
+    dict.fromkeys(("markdown", *_FREE), "document parsing."), whole_pages=True, no_repeat_ngrams=(35, 128)
+)
 
 DOCLING = TaskPrompts(
     {

@@ -21,17 +21,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from engine.errors import BadRequest, ErrorText, GrusError, PasswordNeeded
-from engine.media.documents import (
-    DPI,
-    QUARTER_TURNS,
-    PageImage,
-    QuarterTurn,
-    Source,
-    SourceDocument,
-    check_pages,
-    open_document,
-    page_numbers,
-)
+from engine.media.documents import DPI, PageImage, Source, SourceDocument, check_pages, open_document, page_numbers
+from engine.media.text_layer import QUARTER_TURNS, QuarterTurn
 from engine.pipelines.reading.elements import PageContent, RegionReader
 from engine.pipelines.reading.layout import (
     DetectedLayout,

@@ -145,10 +145,13 @@ class VisionRecognizer:
     def _request(self, crop: Crop) -> Request:
         picture = self._vision.prepare(crop.image, task=crop.task)
         prompt = encoded(self._loaded, self._prompt(crop.task), [picture])
+        size, window = self._prompts.no_repeat_ngrams or (None, None)
         sampling = SamplingParams(
             max_tokens=min(crop.limit, self._loaded.context - len(prompt.ids)),
             temperature=crop.settings.temperature,
             repetition_penalty=crop.settings.repetition_penalty,
+            no_repeat_ngram_size=size,
+            no_repeat_ngram_window_size=window,
             seed=crop.settings.seed,
             logprobs=True,
             approximate_logprobs=True,

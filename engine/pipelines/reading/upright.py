@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from engine.errors import ErrorText
-from engine.media.documents import QUARTER_TURNS, PageImage, QuarterTurn, TextLayerWord
+from engine.media.documents import PageImage
+from engine.media.text_layer import QUARTER_TURNS, QuarterTurn, TextLayerWord
 from engine.pipelines.reading.ink import columns_of, cut_lines, ink_of, runs, without_rules, working_copy
 from engine.pipelines.reading.layout import PageSplitter, find_lines, line_height
 from engine.pipelines.reading.recognizer import SURE

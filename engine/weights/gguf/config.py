@@ -407,7 +407,10 @@ def _rope(keys: Keys, tensors: Mapping[str, Raw], head_dim: int) -> dict[str, An
     }
     sections = keys.find("rope.dimension_sections")
     if isinstance(sections, Elements):
-        rope |= {"mrope_section": sections.numbers().tolist()[:3], "mrope_interleaved": keys.arch != "qwen2vl"}
+        rope |= {
+            "mrope_section": sections.numbers().tolist()[:3],
+            "mrope_interleaved": keys.arch not in ("glm4", "qwen2vl"),
+        }
     if LONG_FACTORS in tensors and SHORT_FACTORS in tensors:
         names = {"short_factor": SHORT_FACTORS, "long_factor": LONG_FACTORS}
         rope |= {name: dequantize(tensors[stored]).reshape(-1).tolist() for name, stored in names.items()}

@@ -14,6 +14,7 @@ import numpy as np
 
 from engine.errors import WeightsError
 from engine.models.config import TextConfig
+from engine.models.glm_ocr import PARTIAL, glm_rope
 from engine.weights.folder import stacked
 from engine.weights.gguf.encode import encode
 from engine.weights.gguf.families import config_of
@@ -41,7 +42,12 @@ def plans(
     names = {name: full for name, full in names.items() if not _behind(name, c.layers)}
     units = stacked(names, stored.where)
     conv = next((stored.shape(parts[0]) for name, parts in units.items() if name.endswith("conv1d.weight")), ())
-    layout = GgufLayout(arch, c, norms_hold_one=(bool(conv) and conv[-1] == 1) or c.fields.flag("norms_hold_one"))
+    layout = GgufLayout(
+        arch,
+        c,
+        norms_hold_one=(bool(conv) and conv[-1] == 1) or c.fields.flag("norms_hold_one"),
+        paired=_paired(config, c),
+    )
     found: list[Plan] = []
     numbered: dict[str, dict[str, Tensor]] = {}
     for name, parts in units.items():
@@ -63,6 +69,12 @@ def plans(
     found += [_constant(name, *given) for name, given in _implied(arch, c).items() if name not in there]
     found += [Plan(name, "F32", values.shape, partial(_bytes_of, values)) for name, values in factors.items()]
     return found
+
+
+def _paired(config: Mapping[str, Any], c: TextConfig) -> int:
+    """Dimensions of a head that turn in pairs of neighbours, where files have halves that turn together: GLM's with positions on axes."""
+    model_type = str(config.get("model_type"))
+    return glm_rope(c, model_type).dims if model_type in PARTIAL else 0
 
 
 def _bytes_of(values: np.ndarray) -> list[bytes]:

@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from engine.models.config import TextConfig
-from engine.weights.gguf.orders import grouped_heads, rotary_halves
+from engine.weights.gguf.orders import grouped_heads, halves_of_pairs, rotary_halves
 from engine.weights.gguf.source import PAIRED
 from engine.weights.gguf.types import TYPES
 from engine.weights.stored import Stored
@@ -106,6 +106,7 @@ class GgufLayout:
     arch: str
     config: TextConfig
     norms_hold_one: bool  # Qwen3.5: norms are saved as 1 + w already, as MLX does
+    paired: int = 0  # dimensions of a head in pairs that come apart: first all firsts, then all seconds
 
     def tensors(self, name: str, tensor: Tensor) -> Iterator[tuple[str, Tensor]]:
         """What a tensor of the checkpoint becomes, still in models' names."""
@@ -194,6 +195,9 @@ class GgufLayout:
             return tensor.shaped(int(np.prod(tensor.shape)))
         if self.arch in PAIRED and part.startswith(("self_attn.q_proj", "self_attn.k_proj")):
             order = np.argsort(rotary_halves(tensor.shape[0], c.heads if "q_proj" in part else c.kv_heads))
+            return tensor.changed(lambda x: x[order])
+        if self.paired and part.startswith(("self_attn.q_proj", "self_attn.k_proj")):
+            order = halves_of_pairs(tensor.shape[0], c.heads if "q_proj" in part else c.kv_heads, self.paired)
             return tensor.changed(lambda x: x[order])
         if self.arch in ("gemma3", "muse-glimmer") and part.endswith("norm.weight"):
             held = self.norms_hold_one or (self.arch == "muse-glimmer" and not part.endswith("layernorm.weight"))

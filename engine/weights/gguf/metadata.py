@@ -12,6 +12,7 @@ import numpy as np
 from engine.errors import UnsupportedArchitecture
 from engine.models.config import TextConfig, text_config, text_fields
 from engine.models.gemma4 import head_shapes
+from engine.models.glm_ocr import PARTIAL, glm_rope
 from engine.models.granite import MAMBA
 from engine.models.internvl import text_kind
 from engine.models.lfm2_vl import text_kind as liquid_text_kind
@@ -29,7 +30,10 @@ _ARCHITECTURES = {ours: arch for arch, ours in MODEL_TYPES.items()} | {
     "gemma4": "gemma4",
     "gemma4_unified": "gemma4",
     "gemma4_unified_text": "gemma4",
+    "glm46v": "glm4",
     "glm4_moe_lite": "deepseek2",
+    "glm4v": "glm4",
+    "glm_ocr": "glm4",
     "granitemoeshared": "granitemoe",
     "idefics3": "llama",
     "mistral": "llama",
@@ -115,7 +119,7 @@ def describe(config: Mapping[str, Any], arch: str, name: str) -> tuple[dict[str,
     }
     if arch in ("qwen3vl", "qwen3vlmoe"):
         values["n_deepstack_layers"] = len(config.get("vision_config", {}).get("deepstack_visual_indexes", ()))
-    rope, factors = _rope(c, arch)
+    rope, factors = _rope(c, arch, str(config.get("model_type")))
     try:
         own = KEYS[arch](c) if arch in KEYS else {}
     except UnsupportedArchitecture as error:
@@ -124,7 +128,7 @@ def describe(config: Mapping[str, Any], arch: str, name: str) -> tuple[dict[str,
     return metadata | {f"{arch}.{key}": value for key, value in (values | rope | own).items()}, factors
 
 
-def _rope(c: TextConfig, arch: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def _rope(c: TextConfig, arch: str, model_type: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """GGUF knows linear and yarn by name; whatever else bends the frequencies becomes factors."""
     c = replace(c, fields=fields_of_kind(c.fields, FULL) or c.fields)
     f, default = c.fields, _THETA.get(arch, 10000.0)
@@ -135,12 +139,13 @@ def _rope(c: TextConfig, arch: str) -> tuple[dict[str, Any], dict[str, np.ndarra
         dims = [dim for (dim, _), sliding in zip(head_shapes(c, flags), flags) if not sliding]
         c = replace(c, head_dim=dims[0] if dims else c.head_dim)
     partial = f.int("rotary_dim", default=c.head_dim) / c.head_dim if arch == "minimax-m2" else _PARTIAL.get(arch, 1.0)
-    rope = text_rope(c, default_theta=default, default_partial=partial)
+    on_axes = model_type in PARTIAL
+    rope = glm_rope(c, model_type) if on_axes else text_rope(c, default_theta=default, default_partial=partial)
     described = rope_fields(f)
     kind = described.find("rope_type", "type", default="default")
     theta = described.float("rope_theta", default=f.float("rope_theta", default=default))
     values: dict[str, Any] = {"rope.dimension_count": rope.dims}
-    if arch in ("qwen2vl", "qwen35", "qwen35moe", "qwen3vl", "qwen3vlmoe"):
+    if on_axes or arch in ("qwen2vl", "qwen35", "qwen35moe", "qwen3vl", "qwen3vlmoe"):
         values["rope.dimension_sections"] = [*(rope.section or (rope.dims // 2, 0, 0)), 0]
     if kind == "dynamic" and rope.dynamic is None:  # Hunyuan's alpha, which is a larger base
         # The second frequency is theta ** (-2 / dims) whenever nothing but theta shapes them.

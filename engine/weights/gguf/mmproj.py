@@ -19,6 +19,7 @@ from engine.models.config import TEXT_MODEL_TYPE
 from engine.weights.gguf.blocks import dequantize
 from engine.weights.gguf.keys import Keys
 from engine.weights.gguf.mmproj_kinds import PATCHES, PROJECTORS, SECOND_FRAME
+from engine.weights.gguf.mmproj_sound import SOUND_NAMES, SOUND_TOKENS, sound_config, sound_tensor
 from engine.weights.gguf.names import translate
 from engine.weights.gguf.orders import rotary_halves
 from engine.weights.gguf.reader import GgufFile, read
@@ -45,6 +46,7 @@ class MmprojFile:
         self.projector = PROJECTORS[str(kind)]
         self.width = self.keys.int("projection_dim")
         self.vision = self.projector.vision(self.keys, file.tensors)
+        self.sound = sound_config(file.metadata, file.tensors, self.where) if self.projector.hears else {}
 
     def config(self, arch: str, text: Mapping[str, Any], ids: Mapping[str, int]) -> dict[str, Any]:
         """What is added to the config of a text model of this architecture; `ids` are its control tokens."""
@@ -54,13 +56,15 @@ class MmprojFile:
             raise ConfigError(
                 f"{self.where} makes embeddings of {self.width:,} numbers, but the text model's have {text['hidden_size']:,}."
             )
-        if absent := [token for token in self.projector.tokens.values() if token not in ids]:
+        tokens = {**self.projector.tokens, **(SOUND_TOKENS if self.sound else {})}
+        if absent := [token for token in tokens.values() if token not in ids]:
             raise ConfigError(f"The text model's vocabulary lacks {absent[0]}, which {self.where} needs.")
         return {
             "model_type": self.projector.texts[arch],
             "vision_config": self.vision,
             "image_processor": self.projector.processor(self.keys, self.vision),
-            **{name: ids[token] for name, token in self.projector.tokens.items()},
+            **({"audio_config": self.sound} if self.sound else {}),
+            **{name: ids[token] for name, token in tokens.items()},
             TEXT_MODEL_TYPE: text["model_type"],
             **self.projector.more(self.keys, self.vision, ids),
         }
@@ -70,6 +74,10 @@ class MmprojFile:
         found, stored = {}, self.file.tensors
         for theirs, raw in stored.items():
             if theirs.startswith(self.projector.unused):
+                continue
+            if theirs.startswith(("a.", "mm.a.")):
+                if self.sound:
+                    found[translate(SOUND_NAMES, theirs) or theirs] = (theirs, sound_tensor(theirs, raw))
                 continue
             raw = self.projector.reshaped(theirs, raw)
             name = translate(self.projector.names, self.projector.renumbered(theirs, self.vision))

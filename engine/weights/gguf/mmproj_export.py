@@ -29,6 +29,7 @@ from engine.models.qwen2_5_vl import WHOLE, WINDOW
 from engine.models.qwen_vision import PLACES
 from engine.models.siglip import SiglipConfig, siglip_config
 from engine.vision.gemma4 import Gemma4VisionProcessor
+from engine.vision.glm import TOWER, GlmVisionProcessor
 from engine.vision.idefics3 import Idefics3VisionProcessor
 from engine.vision.internvl import MEAN as INTERNVL_MEAN
 from engine.vision.internvl import STD as INTERNVL_STD
@@ -41,6 +42,7 @@ from engine.weights.gguf.families import unsaid
 from engine.weights.gguf.layouts import Tensor, stored_tensor
 from engine.weights.gguf.mmproj import ARCH
 from engine.weights.gguf.mmproj_kinds import GEMMA4_BOUND, PROJECTORS, ROW_END
+from engine.weights.gguf.mmproj_sound import SOUND_NAMES, SOUND_PLACES, sound_apart, sound_keys
 from engine.weights.gguf.names import translate
 from engine.weights.gguf.orders import rotary_halves
 from engine.weights.gguf.writer import Plan, write
@@ -52,7 +54,7 @@ ROW_END_ID = (
     "image_break_token_id"  # of the token whose embedding a file of this kind repeats, in the config that is written
 )
 _EMBEDDINGS = "embed_tokens.weight"
-_WHOLE = re.compile(r"^v\.(patch|position)_embd\.")  # matrices that readers want in f32
+_WHOLE = re.compile(r"^v\.(patch|position)_embd\.|^a\.blk\.\d+\.conv_dw\.")  # matrices that readers want in f32
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,7 @@ def write_mmproj(
         ours = writer.bare(full)
         for part, tensor in writer.apart(ours, stored_tensor(stored, full), fields) if ours else ():
             theirs = part if part.startswith(("v.", "mm.")) else translate(names, part)
+            theirs = theirs or translate(_OUR_SOUNDS, part)
             if theirs is not None:
                 plans.append(_plan(theirs, tensor))
     if not any(plan.name != ROW_END for plan in plans):
@@ -102,12 +105,17 @@ def write_mmproj(
         "clip.vision.image_mean": [red, green, blue],
         "clip.vision.image_std": list(channel_values(image, "image_std")),
     }
-    write(path, values | writer.keys(fields, image), plans)
+    values |= writer.keys(fields, image)
+    if values.get("clip.has_audio_encoder"):
+        values["clip.vision.projector_type"] = values.pop("clip.projector_type")
+    write(path, values, plans)
     return True
 
 
 def _plan(theirs: str, tensor: Tensor) -> Plan:
-    kind = "F32" if len(tensor.shape) < 2 or _WHOLE.match(theirs) else tensor.dtype or "F16"
+    kind = tensor.dtype or "F16"
+    if len(tensor.shape) != 2 or _WHOLE.match(theirs):  # vectors, kernels of convolutions
+        kind = "F32"
     if theirs == "mm.input_projection.weight" and kind == "BF16":
         kind = "F16"  # llama.cpp transposes it, which it cannot do in bf16
 
@@ -196,6 +204,44 @@ def _qwen_apart(name: str, tensor: Tensor, fields: Fields) -> Iterator[tuple[str
         yield name, tensor
 
 
+# -- GLM-4.1V, GLM-4.6V and GLM-OCR
+
+
+def _glm_vision(fields: Fields) -> Fields:
+    """With what published configs leave out."""
+    return Fields({**fields.values, "vision_config": {**TOWER, **fields.sub("vision_config").values}}, fields.where)
+
+
+def _glm_keys(fields: Fields, image: Fields) -> KeyValues:
+    fields = _glm_vision(fields)
+    f, processor = fields.sub("vision_config"), GlmVisionProcessor(fields, image, lambda text: [])
+    positions = fields.values.get("model_type") != "glm_ocr"
+    return {
+        "clip.use_silu": True,
+        "clip.vision.image_size": f.int("image_size", default=336),
+        "clip.vision.image_min_pixels": processor.min_pixels // processor.temporal,
+        "clip.vision.image_max_pixels": processor.max_pixels // processor.temporal,
+        "clip.vision.patch_size": processor.patch,
+        "clip.vision.embedding_length": f.int("hidden_size", default=1536 if positions else 1024),
+        "clip.vision.feed_forward_length": f.int("intermediate_size", default=13696 if positions else 4096),
+        "clip.vision.block_count": f.int("depth", default=24),
+        "clip.vision.attention.head_count": f.int("num_heads", default=12 if positions else 16),
+        "clip.vision.attention.layer_norm_epsilon": f.float("rms_norm_eps", default=1e-5),
+        "clip.vision.spatial_merge_size": processor.merge,
+    }
+
+
+def _glm_apart(name: str, tensor: Tensor, fields: Fields) -> Iterator[tuple[str, Tensor]]:
+    fields = _glm_vision(fields)
+    merge = fields.sub("vision_config").int("spatial_merge_size")
+    if (
+        name.endswith("downsample.weight") and tensor.shape[1] == merge != tensor.shape[-1]
+    ):  # as MLX's converter saves it
+        width, *_, hidden = tensor.shape
+        tensor = tensor.changed(lambda x: np.ascontiguousarray(np.moveaxis(x, -1, 1)), (width, hidden, merge, merge))
+    yield from _qwen_apart(name, tensor, fields)
+
+
 # -- Gemma 3
 
 
@@ -264,7 +310,7 @@ _GEMMA3 = MmprojWriter("gemma3", _gemma3_keys, _gemma3_bare, _gemma3_apart)
 
 
 def _gemma4_bare(full: str) -> str | None:
-    for name in ("vision_tower", "embed_vision"):
+    for name in ("vision_tower", "embed_vision", *SOUND_PLACES):
         if ours := _under([f"model.{name}", name], f"model.{name}", full):
             return ours
     return None
@@ -288,10 +334,18 @@ def _gemma4_keys(fields: Fields, image: Fields) -> KeyValues:
         "clip.vision.attention.head_count": heads,
         "clip.vision.attention.layer_norm_epsilon": vision.float("rms_norm_eps", default=1e-6),
         "clip.vision.projector.scale_factor": processor.pool,
+        **(sound_keys(fields, text_fields(fields.values).int("hidden_size")) if _hears(fields) else {}),
     }
 
 
+def _hears(fields: Fields) -> bool:
+    return isinstance(fields.values.get("audio_config"), Mapping)
+
+
 def _gemma4_apart(name: str, tensor: Tensor, fields: Fields) -> Iterator[tuple[str, Tensor]]:
+    if name.startswith(tuple(f"model.{place}." for place in SOUND_PLACES)):
+        yield from sound_apart(name, tensor, fields) if _hears(fields) else ()
+        return
     if name.endswith("patch_embedder.input_proj.weight"):
         hidden, patch = tensor.shape[0], fields.sub("vision_config").int("patch_size", default=16)
 
@@ -442,10 +496,14 @@ _IDEFICS3 = MmprojWriter(
     lambda name, tensor, fields: _siglip_apart(name, tensor, idefics3_vision(fields)),
 )
 _QWEN3_VL = MmprojWriter("qwen3vl_merger", _qwen3_keys, _qwen_bare, _qwen_apart)
+_GLM4V = MmprojWriter("glm4v", _glm_keys, _qwen_bare, _glm_apart, {"image_mean": MEAN, "image_std": STD})
 _QWEN2_5_VL = MmprojWriter("qwen2.5vl_merger", _qwen2_5_keys, _qwen_bare, _qwen_apart)
 WRITERS = dict.fromkeys(("qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe"), _QWEN3_VL) | {
     "gemma3": _GEMMA3,
     "gemma4": _GEMMA4,
+    "glm46v": _GLM4V,
+    "glm4v": _GLM4V,
+    "glm_ocr": _GLM4V,
     "idefics3": _IDEFICS3,
     "internvl": _INTERNVL,
     "lfm2-vl": _LFM2,
@@ -454,4 +512,5 @@ WRITERS = dict.fromkeys(("qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe"), 
     "smolvlm": _IDEFICS3,
     "qwen2_5_vl": _QWEN2_5_VL,
 }
+_OUR_SOUNDS = {ours: theirs for theirs, ours in SOUND_NAMES.items()}
 _OURS = {kind: {ours: theirs for theirs, ours in found.names.items()} for kind, found in PROJECTORS.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ import numpy as np
 
 from backends.base import Raw
 from engine.errors import ConfigError, UnsupportedArchitecture
+from engine.models.glm_ocr import HALVES
 from engine.weights.gguf.blocks import dequantize
 from engine.weights.gguf.keys import Keys
 from engine.weights.gguf.reader import Elements
@@ -37,6 +39,7 @@ class MmprojKind:
     reshaped: Callable[[str, Raw], Raw] = field(
         default=lambda name, raw: raw
     )  # a tensor as models want it, by its name in the file
+    hears: bool = False  # an encoder of sound may be in the file too: see `mmproj_sound`
 
 
 # -- what the kinds have in common
@@ -180,6 +183,67 @@ _QWEN2_5_VL = MmprojKind(
     processor=_qwen_processor,
 )
 
+
+# -- GLM-4.1V, GLM-4.6V and GLM-OCR, whose encoder has norms of queries and keys, and no positions of its own
+
+
+def _glm4v(keys: Keys, tensors: Mapping[str, Raw]) -> Settings:
+    places, gates = tensors.get("v.position_embd.weight"), tensors.get("mm.gate.weight")
+    if gates is None:
+        raise ConfigError(f"{keys.where} has no mm.gate.weight, so it is not a whole image encoder.")
+    sizes = _sizes(keys, tensors) | {
+        "temporal_patch_size": 2,
+        "attention_bias": "v.blk.0.attn_qkv.bias" in tensors,
+        "rms_norm_eps": keys.float("attention.layer_norm_epsilon", 1e-5),
+    }
+    if places is None:
+        return sizes
+    # its blocks are as wide as the text model, so that files say the width of the projector's gates
+    return sizes | {
+        "intermediate_size": gates.shape[0],
+        "image_size": math.isqrt(places.shape[0]) * sizes["patch_size"],
+    }
+
+
+def _glm_processor(keys: Keys, vision: Settings) -> Settings:
+    """Settings count the pixels of both frames that a picture is taken for."""
+    given = _qwen_processor(keys, vision)
+    return given | {name: 2 * given[name] for name in ("min_pixels", "max_pixels")}
+
+
+_GLM4V = MmprojKind(
+    texts={"glm4": "glm46v"},
+    names={
+        "v.position_embd.weight": "model.visual.embeddings.position_embedding.weight",
+        **_both(
+            QWEN_BLOCKS
+            | {
+                "v.norm_embd": "model.visual.post_conv_layernorm",
+                "v.post_ln": "model.visual.post_layernorm",
+                "v.blk.{}.attn_q_norm": "model.visual.blocks.{}.attn.q_norm",
+                "v.blk.{}.attn_k_norm": "model.visual.blocks.{}.attn.k_norm",
+                "v.blk.{}.ffn_gate": "model.visual.blocks.{}.mlp.gate_proj",
+                "v.blk.{}.ffn_up": "model.visual.blocks.{}.mlp.up_proj",
+                "v.blk.{}.ffn_down": "model.visual.blocks.{}.mlp.down_proj",
+                "mm.patch_merger": "model.visual.downsample",
+                "mm.model.fc": "model.visual.merger.proj",
+                "mm.post_norm": "model.visual.merger.post_projection_norm",
+                "mm.gate": "model.visual.merger.gate_proj",
+                "mm.up": "model.visual.merger.up_proj",
+                "mm.down": "model.visual.merger.down_proj",
+            }
+        ),
+    },
+    tokens={
+        "image_token_id": "<|image|>",
+        "video_token_id": "<|video|>",
+        "image_start_token_id": "<|begin_of_image|>",
+        "image_end_token_id": "<|end_of_image|>",
+    },
+    vision=_glm4v,
+    processor=_glm_processor,
+    more=lambda keys, vision, ids: {HALVES: True} | ({} if "image_size" in vision else {"model_type": "glm_ocr"}),
+)
 
 # -- Gemma 3
 
@@ -490,6 +554,12 @@ def _gemma4_reshaped(name: str, raw: Raw) -> Raw:
     return shaped(raw, ()) if GEMMA4_BOUND.search(name) else _flattened_patches(name, raw)
 
 
+def _gemma4_more(keys: Keys, vision: Settings, ids: Mapping[str, int]) -> Settings:
+    """Files say nothing of it; the models whose encoder is standardized see pictures in both directions."""
+    video = {"video_token_id": ids["<|video|>"]} if "<|video|>" in ids else {}
+    return video | ({"use_bidirectional_attention": "vision"} if vision["standardize"] else {})
+
+
 _GEMMA4 = MmprojKind(
     texts={"gemma4": "gemma4"},
     names={
@@ -508,15 +578,15 @@ _GEMMA4 = MmprojKind(
     tokens={"boi_token_id": "<|image>", "image_token_id": "<|image|>", "eoi_token_id": "<image|>"},
     vision=_gemma4,
     processor=_gemma4_processor,
-    # files say nothing of it; the models whose encoder is standardized see pictures in both directions
-    more=lambda keys, vision, ids: {"use_bidirectional_attention": "vision"} if vision["standardize"] else {},
-    unused=("a.", "mm.a."),
+    more=_gemma4_more,
     reshaped=_gemma4_reshaped,
+    hears=True,
 )
 
 PROJECTORS: dict[str, MmprojKind] = {
     "gemma3": _GEMMA3,
     "gemma4v": _GEMMA4,
+    "glm4v": _GLM4V,
     "idefics3": _IDEFICS3,
     "internvl": _INTERNVL,
     "lfm2": _LFM2,

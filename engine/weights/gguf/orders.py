@@ -13,6 +13,12 @@ def rotary_halves(rows: int, heads: int) -> np.ndarray:
     return np.arange(rows).reshape(heads, -1, 2).swapaxes(1, 2).reshape(-1)
 
 
+def halves_of_pairs(rows: int, heads: int, turned: int) -> np.ndarray:
+    """GLM's queries and keys on the way to a file: of each head's dimensions that turn, the first of every pair, then the second."""
+    head = np.arange(rows).reshape(heads, -1)
+    return np.concatenate([head[:, 0:turned:2], head[:, 1:turned:2], head[:, turned:]], 1).reshape(-1)
+
+
 def grouped_heads(key_heads: int, value_heads: int, dim: int) -> np.ndarray:
     """Qwen3.5's value heads: models have those of one key head side by side, GGUF the first of each, then the second."""
     tiled = np.arange(value_heads * dim).reshape(value_heads // key_heads, key_heads, dim)

@@ -135,6 +135,22 @@ def test_json_object_with_a_schema_and_llamacpps_words(live: Live) -> None:
     assert live.engine.requests[-1].sampling.grammar.text == 'root ::= "a"'
 
 
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/completions"])
+def test_repeated_ngrams_are_banned_by_transformers_names(live: Live, path: str) -> None:
+    asked = {"no_repeat_ngram_size": 35, "no_repeat_ngram_window_size": 128}
+    body = (
+        {"model": "tiny", "prompt": "Hi"}
+        if path == "/v1/completions"
+        else {"model": "tiny", "messages": [{"role": "user", "content": "Hi"}]}
+    )
+    reply = httpx.post(live.url + path, json=body | asked, timeout=30)
+    assert reply.status_code == 200, reply.text
+    sampling = live.engine.requests[-1].sampling
+    assert (sampling.no_repeat_ngram_size, sampling.no_repeat_ngram_window_size) == (35, 128)
+    wrong = httpx.post(live.url + path, json=body | {"no_repeat_ngram_size": -1}, timeout=30)
+    assert (wrong.status_code, wrong.json()["error"]["param"]) == (400, "no_repeat_ngram_size")
+
+
 def test_the_models_turn_need_not_begin(live: Live) -> None:
     message(live)
     assert prompt(live).endswith("<|im_start|>assistant\n")

@@ -18,7 +18,8 @@ from PIL import Image, ImageDraw, ImageFont
 
 from engine.errors import BadRequest, PasswordNeeded, UnreadableFile
 from engine.media import documents
-from engine.media.documents import Source, TextLayerWord, open_document, page_numbers
+from engine.media.documents import Source, open_document, page_numbers
+from engine.media.text_layer import TextLayerWord
 from tests.asserting import every
 
 RED, BLUE = (255, 0, 0), (0, 0, 255)

@@ -8,16 +8,22 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import gguf
 import numpy as np
 import pytest
 from PIL import Image
 
-from engine.errors import BadRequest, ConfigError
+from engine.errors import BadRequest, ConfigError, UnsupportedArchitecture
 from engine.models.gemma4_audio import MELS
+from engine.models.gemma4_vision import BOUNDS
 from engine.models.registry import find_architecture
 from engine.pipelines.prompt import Prompt, chat_prompt, encoded
 from engine.vision.processor import hearing
+from engine.weights.convert import convert
+from engine.weights.gguf.mmproj_files import name_beside
+from engine.weights.gguf.reader import read
 from engine.weights.view import check
+from tests.asserting import every
 from tests.engine.models.test_parity import worst
 from tests.engine.models.test_vision_parity import agree
 from tests.engine.vision.pictures import drawn
@@ -82,12 +88,14 @@ def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., S
     root = tmp_path_factory.mktemp("hearing")
 
     @cache
-    def place(kind: str) -> Path:
+    def place(kind: str, stored: str) -> Path:
+        if stored == "gguf":
+            return convert(place(kind, "folder"), root / f"{kind.replace(' ', '-')}.gguf")
         return written(gemma4_hearing(**KINDS[kind]), reference(kind), root / kind.replace(" ", "-"))
 
     @cache
-    def world(backend: str, kind: str = "as published") -> SeeingWorld:
-        opened.append(SeeingWorld(place(kind), backend))
+    def world(backend: str, kind: str = "as published", stored: str = "folder") -> SeeingWorld:
+        opened.append(SeeingWorld(place(kind, stored), backend))
         return opened[-1]
 
     yield world
@@ -159,6 +167,43 @@ def test_logits_and_greedy_tokens(worlds: Callable[..., SeeingWorld], kind: str,
     assert worst(world.logits(prompt), logits) <= 1e-4
     assert len(set(want)) > 5, "the reference repeats itself, so this would prove little"
     agree(world.reply(prompt), want, margins)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("case", ["sound", "sounds", "all"])
+def test_gguf_files_hear_the_same(worlds: Callable[..., SeeingWorld], case: str, backend: str) -> None:
+    world = worlds(backend, "as published", "gguf")
+    prompt = prompt_of(world, case)
+    logits, want, margins = expected("as published", case, tuple(prompt.ids))
+    assert worst(world.logits(prompt), logits) <= 1e-4
+    agree(world.reply(prompt), want, margins)
+
+
+def test_names_and_keys_are_llamacpps(worlds: Callable[..., SeeingWorld]) -> None:
+    file = read(name_beside(Path(worlds("torch", "as published", "gguf").name)))
+    known = {
+        f"{theirs.format(bid=i, xid=0)}.{part}"
+        for theirs in (gguf.TENSOR_NAMES[one] for one in gguf.MODEL_TENSORS[gguf.MODEL_ARCH.MMPROJ])
+        for i in range(2)
+        for part in ("weight", "bias", *BOUNDS)
+    }
+    heard_tensors = [name for name in file.tensors if name.startswith(("a.", "mm.a."))]
+    assert len(heard_tensors) > 60
+    assert every(name in known for name in heard_tensors)
+    audio = gguf.Keys.ClipAudio
+    keys = {value for one in (audio, audio.Attention) for value in vars(one).values() if isinstance(value, str)}
+    assert every(key in keys for key in file.metadata if key.startswith("clip.audio."))
+    assert (file.metadata["clip.vision.projector_type"], file.metadata["clip.audio.projector_type"]) == (
+        gguf.VisionProjectorType.GEMMA4V,
+        gguf.VisionProjectorType.GEMMA4A,
+    )
+    assert "clip.projector_type" not in file.metadata
+
+
+def test_what_no_key_says_is_refused(worlds: Callable[..., SeeingWorld], tmp_path: Path) -> None:
+    folder = Path(worlds("torch", "short").name)
+    with pytest.raises(UnsupportedArchitecture, match="`attention_chunk_size` of the encoder of sound is 5"):
+        convert(folder, tmp_path / "short.gguf")
 
 
 def test_videos_and_sounds_are_spelled_as_the_references(worlds: Callable[..., SeeingWorld]) -> None:

@@ -17,28 +17,35 @@ from engine.models.registry import find_architecture
 from engine.pipelines.prompt import chat_prompt
 from engine.pipelines.reading.recognizer import VisionRecognizer
 from engine.vision.glm import GlmVisionProcessor
+from engine.weights.convert import convert
 from engine.weights.view import check
 from tests.engine.models.test_parity import worst
 from tests.engine.models.test_seeing_families import BACKENDS, CASES, pictures_of
 from tests.engine.models.test_vision_parity import agree
 from tests.engine.vision.pictures import drawn
+from tests.llamacpp_peer import MARKS, sees_alike
 from tests.ocr_checkpoints import OCR_FAMILIES, glm_pixels, reference, save
 from tests.seeing_world import SeeingWorld, exact_logits, references_reply
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     root = tmp_path_factory.mktemp("ocr")
-    return cache(lambda name: save(name, root / name))
+
+    @cache
+    def made(name: str, stored: str = "folder") -> Path:
+        return save(name, root / name) if stored == "folder" else convert(made(name), root / f"{name}.gguf")
+
+    return made
 
 
 @pytest.fixture(scope="module")
-def worlds(place: Callable[[str], Path]) -> Iterator[Callable[..., SeeingWorld]]:
+def worlds(place: Callable[..., Path]) -> Iterator[Callable[..., SeeingWorld]]:
     made: list[SeeingWorld] = []
 
     @cache
-    def world(name: str, backend: str) -> SeeingWorld:
-        made.append(SeeingWorld(place(name), backend))
+    def world(name: str, backend: str, stored: str = "folder") -> SeeingWorld:
+        made.append(SeeingWorld(place(name, stored), backend))
         return made[-1]
 
     yield world
@@ -95,6 +102,26 @@ class TestParity:
         assert describe(loaded.name).sees.startswith("images")
         with pytest.raises(BadRequest, match="not videos"):
             loaded.vision.video([drawn(8, 8)])
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("name", ["glm_ocr", "granite_docling"])
+def test_gguf_files_read_the_same(worlds: Callable[..., SeeingWorld], name: str, backend: str, case: str) -> None:
+    world = worlds(name, backend, "gguf")
+    assert world.loaded.config["model_type"] == worlds(name, backend).loaded.config["model_type"]
+    prompt = world.prompt(CASES[case][0].replace("@", OCR_FAMILIES[name].place), pictures_of(case))
+    logits, want, margins = expected(name, case, tuple(prompt.ids))
+    assert worst(world.logits(prompt), logits) <= 1e-4
+    agree(world.reply(prompt), want, margins)
+
+
+class TestLlamaCpp:
+    pytestmark = MARKS
+
+    @pytest.mark.parametrize(("name", "side"), [("glm_ocr", 48), ("granite_docling", 96)])
+    def test_its_text_is_ours(self, worlds: Callable[..., SeeingWorld], name: str, side: int) -> None:
+        sees_alike(worlds(name, "torch", "gguf"), OCR_FAMILIES[name].place, drawn(side, side, 1))
 
 
 def test_a_reply_keeps_doctags(worlds: Callable[..., SeeingWorld]) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,7 @@ from tests.asserting import every
 from tests.engine.models.test_parity import worst
 from tests.engine.models.test_vision_parity import agree
 from tests.engine.vision.pictures import drawn
-from tests.llamacpp_peer import MARKS, PLACE, REPLY, LlamaCpp
+from tests.llamacpp_peer import MARKS, sees_alike
 from tests.seeing_checkpoints import FAMILIES, reference, save
 from tests.seeing_world import SeeingWorld, references_reply
 
@@ -170,7 +169,7 @@ class TestLlamaCpp:
 
     @pytest.mark.parametrize(("name", "side"), [("mistral3", 64), ("smolvlm", 96)])
     def test_its_text_is_ours(self, worlds: Callable[..., SeeingWorld], name: str, side: int) -> None:
-        compare(worlds(name, "torch", "gguf"), name, drawn(side, side, 1))
+        sees_alike(worlds(name, "torch", "gguf"), FAMILIES[name].place, drawn(side, side, 1))
 
     def test_internvls_text_is_ours_with_positions_in_its_order(
         self, place: Callable[..., Path], tmp_path: Path
@@ -185,7 +184,7 @@ class TestLlamaCpp:
         theirs = convert(folder, tmp_path / "moved.gguf")
         world = SeeingWorld(place("internvl", "gguf"), "torch")
         try:
-            compare(world, "internvl", drawn(32, 32, 1), theirs)
+            sees_alike(world, FAMILIES["internvl"].place, drawn(32, 32, 1), theirs)
         finally:
             world.engine.close()
 
@@ -197,7 +196,7 @@ class TestLlamaCpp:
         (folder / "processor_config.json").write_text(json.dumps(settings))
         world = SeeingWorld(convert(folder, tmp_path / "large.gguf"), "torch")
         try:
-            compare(world, "gemma4_large", drawn(128, 128, 1))
+            sees_alike(world, FAMILIES["gemma4_large"].place, drawn(128, 128, 1))
         finally:
             world.engine.close()
 
@@ -210,23 +209,6 @@ class TestLlamaCpp:
         (folder / "preprocessor_config.json").write_text(json.dumps(settings))
         world = SeeingWorld(convert(folder, tmp_path / f"{name}.gguf"), "torch")
         try:
-            compare(world, name, drawn(96, 80, 1))
+            sees_alike(world, FAMILIES[name].place, drawn(96, 80, 1))
         finally:
             world.engine.close()
-
-
-def compare(world: SeeingWorld, name: str, picture: Image.Image, file: Path | None = None) -> None:
-    """Along llama.cpp's greedy reply. `file`: what it reads, if not our file."""
-    file = file or Path(world.name)
-    theirs = LlamaCpp(file, name_beside(file))
-    wants = [theirs.see(f"One {PLACE} what is it?", [picture])]
-    prompt = world.prompt(f"One {FAMILIES[name].place} what is it?", [picture])
-    got, ids = [world.logits(prompt)[-1]], list(prompt.ids)
-    for _ in range(REPLY - 1):
-        ids.append(int(wants[-1].argmax()))
-        wants.append(theirs.step(ids[-1:]))
-        got.append(world.logits(replace(prompt, ids=ids))[-1])
-    theirs.close()
-    for ours, want in zip(got, wants, strict=True):
-        assert np.linalg.norm(ours - want) <= 2e-2 * np.linalg.norm(want)
-        assert ours.argmax() == want.argmax()

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import gguf
 import numpy as np
 import pytest
 from PIL import Image
@@ -21,10 +22,16 @@ from engine.models.stretching import sampled
 from engine.pipelines.prompt import Prompt, encoded
 from engine.types import Request, Result, SamplingParams
 from engine.vision.glm import Glm46VisionProcessor
+from engine.weights.convert import convert
+from engine.weights.gguf.mmproj_files import name_beside
+from engine.weights.gguf.reader import read
 from engine.weights.view import check
+from tests.asserting import every
 from tests.engine.models.test_parity import worst
 from tests.engine.models.test_vision_parity import agree
 from tests.engine.vision.pictures import drawn
+from tests.engine.weights.gguf.test_export import plain
+from tests.llamacpp_peer import MARKS, sees_alike
 from tests.ocr_checkpoints import GLM_PICTURES, GLM_VISION, GLM_WORDS, glm_pixels
 from tests.seeing_checkpoints import SeeingFamily, id_of, made, pooled, text_fields, written
 from tests.seeing_world import SeeingWorld, nearly_alike, references_reply
@@ -79,12 +86,14 @@ def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., S
     begun: list[SeeingWorld] = []
 
     @cache
-    def folder(kind: str) -> Path:
+    def place(kind: str, stored: str) -> Path:
+        if stored == "gguf":
+            return convert(place(kind, "folder"), root / f"{kind}.gguf")
         return written(family(kind), reference(kind), root / kind)
 
     @cache
-    def world(kind: str, backend: str) -> SeeingWorld:
-        begun.append(SeeingWorld(folder(kind), backend))
+    def world(kind: str, backend: str, stored: str = "folder") -> SeeingWorld:
+        begun.append(SeeingWorld(place(kind, stored), backend))
         return begun[-1]
 
     yield world
@@ -126,16 +135,19 @@ CASES: dict[str, tuple[str, tuple[tuple[int, int], ...], bool]] = {
 }
 
 
-@pytest.mark.parametrize("kind", ["Glm46V", "Glm4v"])
+@pytest.mark.parametrize(
+    ("kind", "stored"), [("Glm46V", "folder"), ("Glm4v", "folder"), ("Glm46V", "gguf"), ("Glm4v", "gguf")]
+)
 @pytest.mark.parametrize("backend", ["torch", "mlx"])
 @pytest.mark.parametrize("case", CASES)
 def test_features_logits_and_greedy_tokens(
-    worlds: Callable[..., SeeingWorld], kind: str, backend: str, case: str
+    worlds: Callable[..., SeeingWorld], kind: str, backend: str, case: str, stored: str
 ) -> None:
+    """GGUF files do not say which of the two a model is, and a video's times are spelled as the newer one has them."""
     import torch
 
     text, sizes, video = CASES[case]
-    world, model = worlds(kind, backend), reference(kind)
+    world, model = worlds(kind, backend, stored), reference(kind)
     pictures = [drawn(*size, seed) for seed, size in enumerate(sizes)]
     prompt = prompt_of(world, text, pictures, video)
     inputs = inputs_of(kind, prompt, pictures, video)
@@ -153,6 +165,29 @@ def test_features_logits_and_greedy_tokens(
     assert worst(world.logits(prompt), logits) <= 1e-4
     assert len(set(tokens)) > 5, "the reference repeats itself, so this would prove little"
     agree(world.reply(prompt), tokens, margins)
+
+
+def test_names_and_keys_are_llamacpps(worlds: Callable[..., SeeingWorld]) -> None:
+    file = Path(worlds("Glm46V", "torch", "gguf").name)
+    text, sight = read(file), read(name_beside(file))
+    assert plain(text.metadata["glm4.rope.dimension_sections"]) == [2, 1, 1, 0]
+    known = {
+        f"{theirs.format(bid=i, xid=0)}.{part}"
+        for theirs in (gguf.TENSOR_NAMES[one] for one in gguf.MODEL_TENSORS[gguf.MODEL_ARCH.MMPROJ])
+        for i in range(2)
+        for part in ("weight", "bias", "weight.1")
+    }
+    assert every(tensor in known for tensor in sight.tensors)
+    assert sight.tensors["mm.patch_merger.weight"].shape == (64, 32, 2, 2)
+    assert sight.metadata["clip.projector_type"] == gguf.VisionProjectorType.GLM4V
+
+
+class TestLlamaCpp:
+    pytestmark = MARKS
+
+    def test_its_text_is_ours(self, worlds: Callable[..., SeeingWorld]) -> None:
+        """On a picture with as many patches as the encoder has positions, which llama.cpp stretches otherwise."""
+        sees_alike(worlds("Glm46V", "torch", "gguf"), PLACE, drawn(24, 24, 1))
 
 
 @pytest.mark.parametrize("backend", ["torch", "mlx"])

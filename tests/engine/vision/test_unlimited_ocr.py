@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -22,7 +23,7 @@ from engine.models.config import Fields, text_config
 from engine.models.registry import find_architecture
 from engine.models.unlimited_ocr import unlimited_ocr, vision_fields
 from engine.pipelines.prompt import chat_prompt
-from engine.pipelines.reading.recognizer import VisionRecognizer
+from engine.pipelines.reading.recognizer import Crop, VisionRecognizer
 from engine.types import Request, SamplingParams, Settings
 from engine.vision.page_views import UnlimitedOcrVisionProcessor
 from engine.weights.checkpoint import Checkpoint
@@ -130,12 +131,16 @@ PROMPTS.append([*PROMPTS[2][:50], 7, 8, 9])  # begins like another one
 
 
 @cache
-def said(prompt: tuple[int, ...], length: int = LENGTH) -> tuple[int, ...]:
+def said(prompt: tuple[int, ...], length: int = LENGTH, ngrams: tuple[int, int] | None = None) -> tuple[int, ...]:
     import torch
 
     ids = torch.tensor([prompt])
     options: dict[str, Any] = dict(do_sample=False, eos_token_id=None, pad_token_id=0, max_new_tokens=length)
-    out = reference(NAME).generate(input_ids=ids, attention_mask=torch.ones_like(ids), **options)
+    generation = copy.deepcopy(reference(NAME).generation_config)
+    if ngrams is not None:
+        generation.no_repeat_ngram_size, generation.no_repeat_ngram_window_size = ngrams
+    given = dict(input_ids=ids, attention_mask=torch.ones_like(ids), generation_config=generation)
+    out = reference(NAME).generate(**given, **options)
     return tuple(out[0, len(prompt) :].tolist())
 
 
@@ -144,9 +149,9 @@ def engine_of(folder: Path, backend: str, **settings: Any) -> Engine:
     return Engine(lambda name: loaded, Settings(prefill_chunk=16, **settings), start=False)
 
 
-def replies(engine: Engine, prompts: list[list[int]], preempt: str = "") -> list[list[int]]:
+def replies(engine: Engine, prompts: list[list[int]], preempt: str = "", **sampling: Any) -> list[list[int]]:
     """To all at once. `preempt`: every seven turns one is preempted, and kept on the host or computed again."""
-    params = SamplingParams(temperature=0.0, max_tokens=LENGTH, ignore_eos=True)
+    params = SamplingParams(temperature=0.0, max_tokens=LENGTH, ignore_eos=True, **sampling)
     handles, turns = [engine.submit(Request("m", prompt, params)) for prompt in prompts], 0
     while not engine.idle:
         engine.turn()
@@ -182,6 +187,24 @@ def test_streams_preemption_and_prefixes(folder: Path, tmp_path: Path, backend: 
     assert engine.check() == 0
     assert engine.stats().failed == 0
     engine.close()
+
+
+@pytest.mark.parametrize("backend", ["torch", "mlx"])
+def test_repeated_ngrams_are_left_out_as_by_the_reference(folder: Path, backend: str) -> None:
+    """Two tokens in a row, within the last 24: those of the prompt belong to them."""
+    engine = engine_of(folder, backend)
+    want = [list(said(tuple(prompt), LENGTH, (2, 24))) for prompt in PROMPTS]
+    assert want != [list(said(tuple(prompt))) for prompt in PROMPTS], (
+        "no n-gram is repeated, so this would prove nothing"
+    )
+    assert replies(engine, PROMPTS, no_repeat_ngram_size=2, no_repeat_ngram_window_size=24) == want
+    engine.close()
+
+
+def test_a_page_is_read_with_the_ngrams_of_its_authors(worlds: Callable[[str], SeeingWorld]) -> None:
+    world = worlds("torch")
+    sampling = VisionRecognizer(world.engine, world.loaded)._request(Crop(drawn(60, 80), "markdown", 40)).sampling
+    assert (sampling.no_repeat_ngram_size, sampling.no_repeat_ngram_window_size) == (35, 128)
 
 
 @pytest.mark.parametrize("backend", ["torch", "mlx"])

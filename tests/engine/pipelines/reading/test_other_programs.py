@@ -1,6 +1,7 @@
 """Twenty documents of each kind, made on this machine by pandoc, LibreOffice and programs that compose mail: all text, in order.
 
-Opt-in, because pandoc and LibreOffice are large and slow: GRUS_OTHER_PROGRAMS=1 with `pandoc` and `soffice` on the PATH, and for messages
+Opt-in, because pandoc and LibreOffice are large and slow: GRUS_OTHER_PROGRAMS=1 with `pandoc` and `soffice` on the PATH, fonts for all
+letters (Debian's fonts-noto-core, fonts-noto-cjk and fonts-noto-color-emoji), for further PDFs `chromium`, and for messages
 Debian's mutt, s-nail, mailutils, swaks, mime-construct, mblaze, ruby-mail and libemail-stuffer-perl.
 """
 
@@ -9,13 +10,17 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from engine.errors import UnreadableFile
-from engine.media.documents import pdf_page_texts
+from engine.media.documents import open_document, pdf_page_texts
+from engine.pipelines.reading.elements import text_layer_lines
 from engine.pipelines.reading.formats.documents import open_text_document
+from engine.pipelines.reading.results import Box
+from engine.text.bidi import join_words
 from tests.engine.pipelines.reading.other_mail import PROGRAMS, absent, letters
 from tests.engine.pipelines.reading.written_texts import tables, talks, texts
 
@@ -90,16 +95,51 @@ def test_texts_of_libreoffice(folder: Path, kind: str) -> None:
     check(by_libreoffice(folder, sources, kind), phrases)
 
 
-def test_pdfs_of_libreoffice(folder: Path) -> None:
-    """A PDF says where letters stand: a line of Arabic or Hebrew among English comes in the order of the page, so such lines are left out."""
-    sources, phrases = by_pandoc(folder, "docx")
-    made = by_libreoffice(folder, sources, "pdf")
+def check_pdfs(made: list[Path], phrases: dict[str, list[str]]) -> None:
+    """By the text layer alone, and by the words that `grus read --text-layer` puts into lines."""
     assert len(made) == 20
+    lost = {}
     for file in made:
-        text, at = "".join("".join(pdf_page_texts(file.read_bytes())).split()), 0
-        for phrase in phrases[file.stem]:
-            if file.stem not in ("arabic", "hebrew") or not phrase.startswith("Paragraph"):
-                at = text.index("".join(phrase.split()), at)  # lines break anywhere
+        texts = {"text": "".join(pdf_page_texts(file.read_bytes())), "lines": "".join(lines_of(file))}
+        for way, text in texts.items():
+            found, at = "".join(text.split()), 0  # lines break anywhere
+            for phrase in phrases[file.stem]:
+                place = found.find("".join(phrase.split()), at)
+                if place < 0:
+                    lost.setdefault((file.stem, way), []).append((phrase, found[at : at + 80]))
+                else:
+                    at = place
+    assert not lost
+
+
+def lines_of(file: Path) -> Iterator[str]:
+    document = open_document(file)
+    try:
+        for number in range(1, len(document) + 1):
+            words = document.page(number, words=True).words
+            assert words is not None
+            for line in text_layer_lines([(word.text, Box(*word.bounds)) for word in words]):
+                yield join_words([word.text for word in line])
+    finally:
+        document.close()
+
+
+def test_pdfs_of_libreoffice(folder: Path) -> None:
+    sources, phrases = by_pandoc(folder, "docx")
+    check_pdfs(by_libreoffice(folder, sources, "pdf"), phrases)
+
+
+def test_pdfs_of_chromium(folder: Path) -> None:
+    if shutil.which("chromium") is None:
+        pytest.skip("needs chromium")
+    sources, phrases = by_pandoc(folder, "html")
+    (folder / "chromium").mkdir()
+    made = [folder / "chromium" / f"{source.stem}.pdf" for source in sources]
+    options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer"]
+    for source, target in zip(sources, made):
+        line = ["chromium", *options, f"--print-to-pdf={target}", source.as_uri()]
+        subprocess.run(line, check=True, capture_output=True, timeout=600)
+    check_pdfs(made, phrases)
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

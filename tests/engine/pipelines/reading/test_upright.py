@@ -12,7 +12,8 @@ import pytest
 from PIL import Image
 
 from engine.errors import BadRequest
-from engine.media.documents import PageImage, QuarterTurn, open_document
+from engine.media.documents import PageImage, open_document
+from engine.media.text_layer import QuarterTurn
 from engine.pipelines.reading.layout import PageSplitter
 from engine.pipelines.reading.reader import DocumentReader, ReadOptions
 from engine.pipelines.reading.results import Page

@@ -39,9 +39,6 @@ SOME: dict[str, Any] = {
 UNWRITTEN = {
     "chatterbox",
     "deepseek_ocr2",
-    "glm46v",
-    "glm4v",
-    "glm_ocr",
     "lfm3",
     "lighton_ocr",
     "moonshine",
