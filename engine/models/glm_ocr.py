@@ -20,14 +20,12 @@ from engine.models.glm4 import NORMS, ignore_prediction_layers
 from engine.models.qwen_vision import PLACES, THETA, QwenVisionNorm, block_angles, patches_of, tower_place
 from engine.models.rope import frequencies, text_rope
 from engine.models.vision_language import SeeingDecoder
+from engine.weights.gguf.orders import HALVES_TURN
 from engine.weights.view import View
 
 MERGER_EPS = 1e-5
 SECTION = (8, 12, 12)  # of time, rows and columns, where a config does not say
 PARTIAL = {"glm46v": 0.5, "glm4v": 0.5, "glm_ocr": 1.0}  # of a head that is turned, where a config does not say
-HALVES = (
-    "rope_halves"  # in a config: rows of queries and keys lie so that halves of a head turn together, as in GGUF files
-)
 
 
 def glm_ocr(w: View, config: Mapping[str, Any]) -> SeeingDecoder:
@@ -62,7 +60,7 @@ def glm_rope(c: TextConfig, model_type: str) -> Rope:
         raise ConfigError(
             f"{c.fields.where}: rope lacks `mrope_section`, and heads of {rope.dims} are not the usual ones."
         )
-    return replace(rope, section=rope.section or SECTION, pairs=not c.fields.flag(HALVES))
+    return replace(rope, section=rope.section or SECTION, pairs=not c.fields.flag(HALVES_TURN))
 
 
 @dataclass(frozen=True)

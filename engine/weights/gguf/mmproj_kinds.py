@@ -12,9 +12,9 @@ import numpy as np
 
 from backends.base import Raw
 from engine.errors import ConfigError, UnsupportedArchitecture
-from engine.models.glm_ocr import HALVES
 from engine.weights.gguf.blocks import dequantize
 from engine.weights.gguf.keys import Keys
+from engine.weights.gguf.orders import HALVES_TURN
 from engine.weights.gguf.reader import Elements
 from engine.weights.made import computed, shaped
 
@@ -39,7 +39,7 @@ class MmprojKind:
     reshaped: Callable[[str, Raw], Raw] = field(
         default=lambda name, raw: raw
     )  # a tensor as models want it, by its name in the file
-    hears: bool = False  # an encoder of sound may be in the file too: see `mmproj_sound`
+    has_sound: bool = False  # an encoder of sound may be in the file too: see `mmproj_sound`
 
 
 # -- what the kinds have in common
@@ -242,7 +242,7 @@ _GLM4V = MmprojKind(
     },
     vision=_glm4v,
     processor=_glm_processor,
-    more=lambda keys, vision, ids: {HALVES: True} | ({} if "image_size" in vision else {"model_type": "glm_ocr"}),
+    more=lambda keys, vision, ids: {HALVES_TURN: True} | ({} if "image_size" in vision else {"model_type": "glm_ocr"}),
 )
 
 # -- Gemma 3
@@ -580,7 +580,7 @@ _GEMMA4 = MmprojKind(
     processor=_gemma4_processor,
     more=_gemma4_more,
     reshaped=_gemma4_reshaped,
-    hears=True,
+    has_sound=True,
 )
 
 PROJECTORS: dict[str, MmprojKind] = {

@@ -1,31 +1,32 @@
 """The encoder of sound in a Gemma 4 `mmproj` file (`clip.audio.projector_type`): its config, the names of its tensors, and both ways of each.
 
-llama.cpp's names of the two norms around a convolution are exchanged. A scale of queries is stored behind its softplus.
+llama.cpp's names of the two norms around a convolution are exchanged. A scale of queries is stored behind its softplus. What only
+writing needs is imported there: each GGUF file that is looked at comes by here, and no architecture is to come with it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from backends.base import Raw
 from engine.errors import ConfigError
 from engine.models.config import Fields
-from engine.models.gemma4_audio import MELS
-from engine.models.gemma4_vision import BOUNDS
 from engine.weights.gguf.blocks import dequantize
-from engine.weights.gguf.families import unsaid
 from engine.weights.gguf.keys import Keys
-from engine.weights.gguf.layouts import Tensor
 from engine.weights.made import computed, shaped
+
+if TYPE_CHECKING:
+    from engine.weights.gguf.layouts import Tensor
 
 SOUND_KIND = "gemma4a"
 SOUND_TOKENS = {"audio_token_id": "<|audio|>", "boa_token_id": "<|audio>", "eoa_token_index": "<audio|>"}
 SOUND_PLACES = ("audio_tower", "embed_audio")
 _TOWER = "model.audio_tower"
+_BOUNDS = ("input_min", "input_max", "output_min", "output_max")  # of a linear's numbers
 _CONVS, _LAYER = f"{_TOWER}.subsample_conv_projection", f"{_TOWER}.layers.{{}}"
 _LINEARS = {
     "attn_q": "self_attn.q_proj",
@@ -58,7 +59,7 @@ SOUND_NAMES = {
     "a.input_projection.weight": f"{_CONVS}.input_proj_linear.weight",
     "a.blk.{}.per_dim_scale.weight": f"{_LAYER}.self_attn.per_dim_scale",
     **{f"a.blk.{{}}.{theirs}.weight": f"{_LAYER}.{ours}.weight" for theirs, ours in (_LINEARS | _OTHERS).items()},
-    **{f"a.blk.{{}}.{theirs}.{one}": f"{_LAYER}.{ours}.{one}" for theirs, ours in _LINEARS.items() for one in BOUNDS},
+    **{f"a.blk.{{}}.{theirs}.{one}": f"{_LAYER}.{ours}.{one}" for theirs, ours in _LINEARS.items() for one in _BOUNDS},
     "a.pre_encode.out.weight": f"{_TOWER}.output_proj.weight",
     "a.pre_encode.out.bias": f"{_TOWER}.output_proj.bias",
     "mm.a.input_projection.weight": "model.embed_audio.embedding_projection.weight",
@@ -73,7 +74,7 @@ _FIXED = {
     "residual_weight": 0.5,
     "rms_norm_eps": 1e-6,
 }
-_BOUND = re.compile(rf"\.({'|'.join(BOUNDS)})$")
+_BOUND = re.compile(rf"\.({'|'.join(_BOUNDS)})$")
 
 
 # -- reading
@@ -118,6 +119,9 @@ def _before_softplus(y: np.ndarray) -> np.ndarray:
 
 def sound_keys(fields: Fields, width: int) -> dict[str, Any]:
     """`width`: of the text model's embeddings."""
+    from engine.models.gemma4_audio import MELS
+    from engine.weights.gguf.families import unsaid
+
     f = fields.sub("audio_config")
     for name, fixed in _FIXED.items():
         if (found := f.find(name, default=fixed)) != fixed:

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
+# In a config of GLM, made from a file: rows of queries and keys lie so that halves of a head turn together, not neighbours.
+HALVES_TURN = "rope_halves"
+
 
 def rotary_halves(rows: int, heads: int) -> np.ndarray:
     """Llama's queries and keys: GGUF has the two dimensions that rotate together side by side, models half a head apart."""
