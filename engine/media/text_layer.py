@@ -22,6 +22,7 @@ Bounds: TypeAlias = tuple[float, float, float, float]  # left, top, right, botto
 QUARTER_TURNS: tuple[QuarterTurn, ...] = (0, 90, 180, 270)
 _ANGLES = 500  # letters whose direction is looked at
 _LEAST_TEXT = 10  # characters; a page with less is a scan with a stamp on it
+_LARGEST_CLUSTER, _LOOKED_BACK = 4, 8  # signs
 _RADICAL = re.compile("[\u2f00-\u2fd5]")
 
 
@@ -53,7 +54,8 @@ def page_text(page: Any) -> str:
     text_page = page.get_textpage()
     try:
         text = _plain(text_page.get_text_bounded())
-        if not is_right_to_left(text) or _text_turn(page, text_page):
+        by_places = is_right_to_left(text) or any(category(sign) == "Mn" for sign in text)
+        if not by_places or _text_turn(page, text_page):
             return text
         width, height = page.get_size()
         lines = _lines(list(_gathered(page, text_page, max(round(width), 1), max(round(height), 1))))
@@ -108,22 +110,19 @@ def _gathered(page: Any, text_page: Any, width: int, height: int) -> Iterator[tu
     begins = False
 
     def word() -> TextLayerWord:
-        lefts, tops, rights, bottoms = zip(*around)
-        bounds = (min(lefts), min(tops), max(rights), max(bottoms))
         text = "".join(letters)
-        made = TextLayerWord(_in_order(letters, around) if is_right_to_left(text) else text, bounds)
+        made = TextLayerWord(_in_order(letters, around) if is_right_to_left(text) else text, _around(around))
         letters.clear()
         around.clear()
         return made
 
-    for index, sign in enumerate(_characters(text_page)):
-        if sign.isspace() or sign in "\x00\ufffe\uffff":
+    for sign, bounds in _placed_signs(page, text_page, width, height):
+        if bounds is None:
             if around:
                 yield word(), begins
                 begins = False
             begins = begins or sign in "\r\n"
             continue
-        bounds = _placed(page, text_page.get_charbox(index, loose=True), width, height)
         if around and not _beside(around[-1], bounds):
             yield word(), begins
             begins = False
@@ -131,6 +130,68 @@ def _gathered(page: Any, text_page: Any, width: int, height: int) -> Iterator[tu
         around.append(bounds)
     if around:
         yield word(), begins
+
+
+def _placed_signs(page: Any, text_page: Any, width: int, height: int) -> Iterator[tuple[str, Bounds | None]]:
+    """Each sign with its place; None: it is space. A letter with a mark that the file names once for each of its pictures comes once."""
+    signs = _characters(text_page)
+    marked = any(category(sign) == "Mn" for sign in signs)
+    before: list[tuple[str, Bounds]] = []  # the last signs
+    index = 0
+    while index < len(signs):
+        sign = signs[index]
+        if sign.isspace() or sign in "\x00\ufffe\uffff":
+            yield sign, None
+            index += 1
+            continue
+        if marked and (count := _named_again(page, text_page, signs, index, before, width, height)):
+            index += count
+            if index < len(signs) and signs[index] == " " and _is_generated(text_page, index):
+                index += 1
+            continue
+        bounds = _placed(page, text_page.get_charbox(index, loose=True), width, height)
+        before = [*before[1 - _LOOKED_BACK :], (sign, bounds)]
+        yield sign, bounds
+        index += 1
+
+
+def _named_again(
+    page: Any,
+    text_page: Any,
+    signs: Sequence[str],
+    index: int,
+    before: Sequence[tuple[str, Bounds]],
+    width: int,
+    height: int,
+) -> int:
+    """How many signs from here repeat, in their place, some of those before: letters with their marks, as Chromium writes them."""
+    for count in range(_LARGEST_CLUSTER, 1, -1):
+        cluster = list(signs[index : index + count])
+        if len(cluster) < count or [category(sign) == "Mn" for sign in cluster] != [False, *[True] * (count - 1)]:
+            continue
+        for at in range(len(before) - count + 1):
+            if [sign for sign, _ in before[at : at + count]] != cluster:
+                continue
+            there = _around([bounds for _, bounds in before[at : at + count]])
+            here = _around(
+                [_placed(page, text_page.get_charbox(index + i, loose=True), width, height) for i in range(count)]
+            )
+            high = max(there[3] - there[1], 1.0)
+            near = abs(there[1] + there[3] - here[1] - here[3]) < 3 * high  # a mark stands above or below
+            if near and there[0] - high / 2 <= here[0] and here[2] <= there[2] + high / 2:
+                return count
+    return 0
+
+
+def _around(bounds: Sequence[Bounds]) -> Bounds:
+    lefts, tops, rights, bottoms = zip(*bounds)
+    return min(lefts), min(tops), max(rights), max(bottoms)
+
+
+def _is_generated(text_page: Any, index: int) -> bool:
+    import pypdfium2
+
+    return bool(pypdfium2.raw.FPDFText_IsGenerated(text_page, index) == 1)
 
 
 def _in_order(letters: Sequence[str], around: Sequence[Bounds]) -> str:

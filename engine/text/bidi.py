@@ -14,7 +14,7 @@ _NUMBERS = ("EN", "AN")
 _ENDS = tuple(".!?:;,…\u060c\u061b\u061f\u06d4")
 _BRACKETS = ("()", "[]", "{}", "<>", "«»", "‹›", "⟨⟩", "⟦⟧")
 _CLOSING = {pair[1] for pair in _BRACKETS}
-_MIRRORED = {sign: other for pair in _BRACKETS for sign, other in zip(pair, pair[::-1])}
+_MIRRORED = {pair[side]: pair[1 - side] for pair in _BRACKETS for side in (0, 1)}
 
 
 def is_right_to_left(text: str) -> bool:
