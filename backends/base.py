@@ -340,12 +340,28 @@ class TokenModel(Protocol):
 # -------------------------------------------------------------------------------------------- layers without a KV cache
 
 
+@dataclass(frozen=True, eq=False)
+class DistanceKeys:
+    """The second part of attention scores by distance (Transformer-XL): queries times a key of how far they are from the token."""
+
+    content: Array  # [H, D], added to queries that meet keys
+    position: Array  # [H, D], added to queries that meet distances
+    keys: Callable[[int], Array]  # [2 n - 1, H * D], of distances from n - 1 down to 1 - n
+
+
 class EncoderAttention(Protocol):
-    """Attention within each sequence, as a layer of an `EncoderRunner` uses it."""
+    """What mixes the tokens of each sequence, as a layer of an `EncoderRunner` uses it."""
 
     def attend(self, q: Array, k: Array, v: Array, scale: float, window: tuple[int, int] | None = None) -> Array:
         """`[T, H, D]` each -> `[T, H, D]`. `window` (back, ahead): a token attends to `back` tokens up to and including itself,
         and to `ahead` tokens after it."""
+
+    def attend_by_distance(self, q: Array, k: Array, v: Array, scale: float, distances: DistanceKeys) -> Array:
+        """`[T, H, D]` each -> `[T, H, D]`, of all tokens."""
+
+    def convolve(self, x: Array, w: Array, bias: Array, taps: int) -> Array:
+        """Each column with its own kernel, `w` of `Ops.conv_weight`, whose odd number of `taps` is around the token; zeros before and behind a
+        sequence."""
 
 
 class EncoderRunner(Protocol):

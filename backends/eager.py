@@ -12,6 +12,7 @@ import numpy as np
 
 from backends.base import (
     Array,
+    DistanceKeys,
     DType,
     EncoderAttention,
     FramePredictorParts,
@@ -78,6 +79,33 @@ class _EagerAttention:
             parts.append(self.ops.sdpa(q1, k1, v1, scale, mask=self._mask(n, *window))[0])
             at += n
         return self.ops.cat(parts, 0)
+
+    def attend_by_distance(self, q: Array, k: Array, v: Array, scale: float, distances: DistanceKeys) -> Array:
+        parts, at = [], 0
+        for n in self.lens:
+            q1, k1, v1 = (part[at : at + n] for part in (q, k, v))
+            bias = self._by_distance(q1 + distances.position, distances.keys(n)) * scale
+            parts.append(self.ops.sdpa((q1 + distances.content)[None], k1[None], v1[None], scale, mask=bias[None])[0])
+            at += n
+        return parts[0] if len(parts) == 1 else self.ops.cat(parts, 0)
+
+    def _by_distance(self, q: Array, keys: Array) -> Array:
+        """`q [L, H, D]` times `keys [2L - 1, H * D]`: `[H, L, L]`, row i and column j that of the distance i - j."""
+        ops, (n, heads, dim), many = self.ops, q.shape, keys.shape[0]
+        each = ops.permute(keys.reshape(many, heads, dim), (1, 0, 2)).reshape(heads * many, dim, 1)
+        # a grouped convolution of one tap is a product for each head
+        scores = ops.conv1d(q.reshape(1, n, heads * dim), ops.conv_weight(each), groups=heads)
+        scores = ops.permute(scores.reshape(n, heads, many), (1, 0, 2))
+        # row i begins i places further left: one more column, read with rows of one less
+        shifted = ops.pad(scores, [(0, 0), (0, 0), (1, 0)]).reshape(heads, many + 1, n)[:, 1:]
+        return shifted.reshape(heads, n, many)[:, :, :n]
+
+    def convolve(self, x: Array, w: Array, bias: Array, taps: int) -> Array:
+        parts, at = [], 0
+        for n in self.lens:
+            parts.append(self.ops.conv1d(x[at : at + n][None], w, bias, padding=taps // 2, groups=x.shape[1])[0])
+            at += n
+        return parts[0] if len(parts) == 1 else self.ops.cat(parts, 0)
 
     def _mask(self, n: int, back: int, ahead: int) -> Array:
         key = (n, back, ahead)

@@ -87,8 +87,10 @@ NAMES = {
 }
 PART_NAMES = {
     "bicodec": "BiCodec, the codec of Spark-TTS",
+    "higgs_audio_v2_tokenizer": "the Higgs codec, version 2, of OmniVoice",
     "kokoro": "Kokoro 82M: speaks",
     "nemotron3_diarization": "Nemotron 3 Diarization: who speaks when, of up to eight speakers",
+    "omnivoice": "OmniVoice: speaks, in a voice that is described or a recording's",
     "parakeet_ctc": "Parakeet CTC, 0.6B and 1.1B: listens",
     "parakeet_rnnt": "Parakeet RNN-T: listens",
     "parakeet_tdt": "Parakeet TDT, v2 and v3: listens",

@@ -320,7 +320,7 @@ def capabilities(config: Mapping[str, Any], folder: Path | None = None) -> froze
     if model_type in ALIGNING:
         return frozenset({"align"})
     if (
-        model_type in ("qwen3_tts", "pocket_tts", "chatterbox", "system_voice")
+        model_type in ("qwen3_tts", "pocket_tts", "chatterbox", "omnivoice", "system_voice")
         or is_kokoro(config)
         or is_orpheus(config)
     ):

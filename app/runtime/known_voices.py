@@ -8,7 +8,9 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ import numpy as np
 from platformdirs import PlatformDirs
 
 from engine.errors import BadRequest, ErrorText
+from engine.file_lock import exclusive
 from engine.media.sound import Audio, SoundStream
 from engine.pipelines.listening.transcript import TranscriptSegment
 from engine.pipelines.listening.voice_prints import VoicePrint, joined, recognized, speaker_prints
@@ -28,6 +31,7 @@ _MOST = 10  # recordings of a voice that count, the last ones
 _LONGEST = 100  # letters of a name
 _KEYS = {"name", "mark", "recording", "seconds", "vector"}
 _guard = threading.Lock()
+_PATIENCE = 10.0  # seconds for another process that changes the file
 
 
 @dataclass(frozen=True)
@@ -61,19 +65,46 @@ class KnownVoices:
         name = checked_name(name)
         entry = {"name": name, "mark": mark, "recording": recording, "seconds": round(own.seconds, 3),
                  "vector": [round(float(value), 6) for value in own.vector]}  # fmt: skip
-        with _guard:
+        with self._changing():
             there = [one for one in self._kept() if one["recording"] != recording or one["name"] not in (name, instead)]
             same = [one for one in there if one["name"] == name][-_MOST + 1 :]
             self._write([*(one for one in there if one["name"] != name), *same, entry])
 
-    def delete(self, name: str) -> bool:
-        """False: there is no such voice."""
-        with _guard:
+    def delete(self, name: str, recording: str | None = None) -> list[dict[str, Any]]:
+        """What was kept of this voice, of one recording or of all: for `restore`. Empty: there was nothing."""
+        if not self.file.exists():
+            return []
+
+        def goes(one: Mapping[str, Any]) -> bool:
+            return one["name"] == name and recording in (None, one["recording"])
+
+        with self._changing():
             there = self._kept()
-            left = [one for one in there if one["name"] != name]
-            if len(left) < len(there):
-                self._write(left)
-            return len(left) < len(there)
+            if gone := [one for one in there if goes(one)]:
+                self._write([one for one in there if not goes(one)])
+            return gone
+
+    def restore(self, gone: Sequence[Mapping[str, Any]]) -> None:
+        """What `delete` took away, but for recordings in which the voice was named since."""
+        with self._changing():
+            there = self._kept()
+            known = {(one["name"], one["recording"]) for one in there}
+            self._write([*(one for one in gone if (one["name"], one["recording"]) not in known), *there])
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """No other thread and no other process reads the file to write it again meanwhile."""
+        until = time.monotonic() + _PATIENCE
+
+        def waiting() -> None:
+            if time.monotonic() > until:
+                raise BadRequest(
+                    ErrorText("{file} is being changed by another program. Try again in a moment.", file=self.file)
+                )
+
+        self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with _guard, exclusive(self.file.with_suffix(".lock"), waiting):
+            yield
 
     def _kept(self) -> list[dict[str, Any]]:
         """To write it again: a file that cannot be read now is not replaced by an empty one."""
@@ -130,10 +161,13 @@ def known_names(
 
 def keep_voice(
     engine: EngineLike, model: str, sound: Audio | SoundStream, segments: Sequence[TranscriptSegment], speaker: str,
-    recording: str, known: KnownVoices, instead: str = "",
+    recording: str, known: KnownVoices, instead: str = "", wanted: Callable[[], bool] = lambda: True,
 ) -> bool:  # fmt: skip
-    """Keep the voice of one who is named in these segments. False: they say too little. Blocks."""
+    """Keep the voice of one who is named in these segments. False: they say too little, or it is not `wanted` any more once the voice
+    was heard. Blocks."""
     found = speaker_prints(engine, model, sound, [one for one in segments if one.speaker == speaker])
+    if not wanted():
+        return False
     for own in found.prints.values():
         known.keep(speaker, found.mark, recording, own, instead)
     return bool(found.prints)

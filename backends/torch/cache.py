@@ -396,7 +396,7 @@ class TorchCache:
     def cross(self, layer: int, q: Tensor, scale: float) -> Tensor:
         parts = []
         for packed in self.plan.segments:
-            k, v = self.kv.cross_of(packed.slot, layer)
+            k, v = (part.to(q.dtype) for part in self.kv.cross_of(packed.slot, layer))
             if not k.shape[1]:
                 raise ValueError(f"slot {packed.slot.id} has no encoder keys for layer {layer}: put them first")
             mine = q[packed.start : packed.stop].transpose(0, 1)[None]

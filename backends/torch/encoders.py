@@ -14,34 +14,47 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from backends.base import EncoderAttention, FramePredictorParts, FrameSampling, Linear, Rope
+from backends.base import DistanceKeys, EncoderAttention, FramePredictorParts, FrameSampling, Linear, Rope
 from backends.eager import AT_ONCE, EagerEncoder, EagerFramePredictor, for_each_rope, places
 from backends.torch.kernels import library
 from backends.torch.kernels.linear import AnyMatrix, KernelLinear
 from backends.torch.ops import TorchAngles, TorchTextOps
 from backends.torch.program import FrameProgram, Program
 from backends.torch.symbols import NotTraceable, Symbol
-from backends.torch.tracing import IN_FLOATS, ProgramTracer, trace
+from backends.torch.tracing import EVERY, IN_FLOATS, ProgramTracer, trace
 
 Layer = Callable[[Any, Any, EncoderAttention], Any]
+_FIRST, _STEP, _MOST = 128, 64, 1024  # tokens of a sequence for which a program holds keys of distances
 
 
 @dataclass(frozen=True)
 class _TracedLayers:
     program: Program
     cuts: list[int]  # indices of instructions before which the run may yield
+    longest: int  # tokens of a sequence, where attention is by distance: further keys of distances are not there
 
 
 class TracedAttention:
-    """Records attention instead of computing it."""
+    """Records attention and convolutions instead of computing them. `longest`: for as many tokens distances get keys."""
 
-    def __init__(self, tracer: ProgramTracer) -> None:
-        self.tracer = tracer
+    def __init__(self, tracer: ProgramTracer, longest: int) -> None:
+        self.tracer, self.longest, self.by_distance = tracer, longest, False
 
     def attend(self, q: Any, k: Any, v: Any, scale: float, window: tuple[int, int] | None = None) -> Any:
         if not all(isinstance(part, Symbol) for part in (q, k, v)):
             raise NotTraceable("attention of arrays that were not traced")
         return self.tracer.encoder_attention(q, k, v, scale, window)
+
+    def attend_by_distance(self, q: Any, k: Any, v: Any, scale: float, distances: DistanceKeys) -> Any:
+        if not all(isinstance(part, Symbol) for part in (q, k, v)):
+            raise NotTraceable("attention of arrays that were not traced")
+        self.by_distance = True
+        return self.tracer.encoder_attention(q, k, v, scale, None, distances, self.longest)
+
+    def convolve(self, x: Any, w: Any, bias: Any, taps: int) -> Any:
+        if not isinstance(x, Symbol):
+            raise NotTraceable("a convolution of an array that was not traced")
+        return self.tracer.centred_conv(x, w.reshape(-1, taps), bias)
 
 
 class TorchEncoder:
@@ -57,10 +70,13 @@ class TorchEncoder:
         return self._traced is not None
 
     def run(self, x: Tensor, lens: Sequence[int]) -> Generator[None, None, Tensor]:
+        longest = max(lens, default=0)
         if self._may_trace:
             self._may_trace = False
-            self._traced = self._trace(x.shape[1])
-        if self._traced is None or x.shape[0] == 0:
+            self._traced = self._trace(x.shape[1], max(_FIRST, longest))
+        if self._traced is not None and self._traced.longest < longest <= _MOST:
+            self._traced = self._trace(x.shape[1], longest)
+        if self._traced is None or x.shape[0] == 0 or self._traced.longest < longest:
             plain: Tensor = yield from self.plain.run(x, lens)
             return plain
         starts = np.cumsum([0, *lens[:-1]])
@@ -78,20 +94,22 @@ class TorchEncoder:
             yield
         raise AssertionError("a program's last part is its result")
 
-    def _trace(self, width: int) -> _TracedLayers | None:
+    def _trace(self, width: int, longest: int) -> _TracedLayers | None:
         tracer, cuts = ProgramTracer(width, [], IN_FLOATS), list[int]()
+        among = TracedAttention(tracer, min(-(-longest // _STEP) * _STEP, _MOST))
         angles = for_each_rope(self.rope, tracer.angles)
         x: Any = tracer.x
         try:
             for i, layer in enumerate(self.layers, 1):
-                x = layer(x, angles, TracedAttention(tracer))
+                x = layer(x, angles, among)
                 if i % AT_ONCE == 0 and i < len(self.layers):
                     cuts.append(len(tracer.lines))
         except NotTraceable:
             return None
         if not isinstance(x, Symbol) or len(x.shape) != 2:
             return None
-        return _TracedLayers(Program(tracer.lines, tracer.widths, x.register, [*tracer.keep, *self.layers]), cuts)
+        program = Program(tracer.lines, tracer.widths, x.register, [*tracer.keep, *self.layers])
+        return _TracedLayers(program, cuts, among.longest if among.by_distance else EVERY)
 
 
 class TorchFramePredictor:

@@ -508,14 +508,18 @@ class TorchKVCache:
     # -- encoder keys and values
 
     def write_cross(self, slot: Slot, layer: int, k: Tensor, v: Tensor) -> None:
-        self._set_cross(slot, layer, k.transpose(0, 1).contiguous(), v.transpose(0, 1).contiguous())
+        self._set_cross(slot, layer, *(self._as_kept(x.transpose(0, 1)).contiguous() for x in (k, v)))
+
+    def _as_kept(self, x: Tensor) -> Tensor:
+        return x if self.plain == self.dtype else HalfCodec(x.shape[-1]).encode(x)[0]
 
     def cross_of(self, slot: Slot, layer: int) -> tuple[Tensor, Tensor]:
+        """As they are kept: in `plain`."""
         found = self.cross.get(slot.id, {}).get(layer)
         if found is None:
             spec = self.specs[layer]
             assert isinstance(spec, CrossSpec)
-            empty = torch.zeros(spec.heads, 0, spec.dim, dtype=self.dtype, device=self.device)
+            empty = torch.zeros(spec.heads, 0, spec.dim, dtype=self.plain, device=self.device)
             return empty, empty
         return found
 
@@ -555,7 +559,7 @@ class TorchKVCache:
             kept = rows if self._spec(layer).view is None else windows
             kept += [plane for codec in pair for _, plane in codec.planes]
         crossed = sum(isinstance(spec, CrossSpec) for spec in self.specs)
-        return rows + [self.dtype] * (2 * crossed), windows
+        return rows + [self.plain] * (2 * crossed), windows
 
 
 def _roomy(rows: int) -> int:

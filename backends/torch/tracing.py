@@ -21,11 +21,11 @@ import torch
 from torch import Tensor
 
 from backends.adapters import Sides, adapters_of
-from backends.base import CrossSpec, KVSpec, LatentHeads, MemorySpec, Rope, StateSpec, Step, TokenModel
+from backends.base import CrossSpec, DistanceKeys, KVSpec, LatentHeads, MemorySpec, Rope, StateSpec, Step, TokenModel
 from backends.kv_cache import group_of, recent_tokens, source_of
 from backends.torch.kernels.formats import PANEL, KVDtype
 from backends.torch.kernels.library import LowRankSide
-from backends.torch.kernels.linear import KernelLinear, alike
+from backends.torch.kernels.linear import KernelLinear, alike, is_quantized
 from backends.torch.kernels.mixture import KernelMixture
 from backends.torch.kv_cache import TorchKVCache
 from backends.torch.ops import TorchTextOps
@@ -62,14 +62,16 @@ class TracedAngles(Opaque):
 
 @dataclass(frozen=True)
 class KVDtypes:
-    """The dtypes of keys and values: those of past tokens, and those of an encoder."""
+    """The dtypes of keys and values: those of past tokens, and those of an encoder; and of convolutions' last inputs."""
 
     own: KVDtype = KVDtype.F32
     crossed: KVDtype = KVDtype.F32
+    state: KVDtype = KVDtype.F32
 
     @staticmethod
     def of(kv: TorchKVCache) -> KVDtypes:
-        return KVDtypes({8: KVDtype.INT8, 4: KVDtype.INT4}.get(kv.bits, FLOATS[kv.plain]), FLOATS[kv.dtype])
+        own = {8: KVDtype.INT8, 4: KVDtype.INT4}.get(kv.bits, FLOATS[kv.plain])
+        return KVDtypes(own, FLOATS[kv.plain], FLOATS[kv.dtype])
 
     def group(self, dim: int) -> int:
         """The quantization group: how many numbers of a head share a scale."""
@@ -441,9 +443,16 @@ class ProgramTracer:
         return out
 
     def encoder_attention(
-        self, q: Symbol, k: Symbol, v: Symbol, scale: float, window: tuple[int, int] | None
+        self,
+        q: Symbol,
+        k: Symbol,
+        v: Symbol,
+        scale: float,
+        window: tuple[int, int] | None,
+        distances: DistanceKeys | None = None,
+        longest: int = 0,
     ) -> Symbol:
-        """See `backends.base.EncoderAttention`."""
+        """See `backends.base.EncoderAttention`. `longest`: tokens of a sequence, as far as distances have keys."""
         (_, heads, dim), kv_heads = q.shape, k.shape[1]
         places = [(x.register, x.at) for x in (q, k, v)]
         if places != [(q.register, n * dim) for n in (0, heads, heads + kv_heads)]:
@@ -451,9 +460,32 @@ class ProgramTracer:
         if dim < PANEL:
             raise NotTraceable("heads smaller than a register")
         back, ahead = (0, EVERY) if window is None else window
+        # a product with quantized weights has rounded its input further than bf16 rounds what comes out of it
+        made_by = [line for line in self.lines if line.opcode is Opcode.MULTIPLY and q.register in line.writes]
+        quantized = bool(made_by) and all(is_quantized(line.fields["matrix"]) for line in made_by)
         sizes: dict[str, Any] = {"heads": heads, "kv_heads": kv_heads, "dim": dim}
+        sizes["kv_dtype"] = KVDtype.BF16 if quantized else KVDtype.F32
+        if distances is not None:
+            reach = longest + PANEL  # queries that fill up a register have distances too
+            # each head's rows one behind the other, since rows that are apart would want the same few places of a cache
+            keys = distances.keys(reach).float().view(2 * reach - 1, heads, dim).transpose(0, 1).contiguous()
+            both = torch.stack([distances.content, distances.position]).float().contiguous()
+            sizes |= {"w": keys, "w2": both, "rows": reach}
         out = self.new(heads, dim)
         self.write(Opcode.ENCODER_ATTENTION, [q], [out], scale=scale, window=back, ahead=ahead, **sizes)
+        return out
+
+    def centred_conv(self, x: Symbol, w: Tensor, bias: Tensor) -> Symbol:
+        """`w [columns, taps]`, around each token. See `backends.base.EncoderAttention`."""
+        columns, taps = w.shape
+        if x.ndim != 2 or x.shape[1] != columns or taps % 2 == 0:
+            raise NotTraceable("a convolution of another shape")
+        x = self.flat(x)
+        out = self.new(columns)
+        views = [OperandView(x.register, x.at), NO_VIEW, OperandView(out.register)]
+        weights = torch.cat([part.flatten() for part in w.float().t().split(CONV_CHUNK, 1)])
+        sizes: dict[str, Any] = {"dim": columns, "taps": taps, "w": weights, "w2": self.weights(bias)}
+        self.write(Opcode.CENTRED_CONV, [x], [out], views, **sizes)
         return out
 
     def conv(self, layer: int, x: Symbol, w: Tensor, bias: Tensor | None = None) -> Symbol:
@@ -465,7 +497,7 @@ class ProgramTracer:
         taps = torch.cat([part.flatten() for part in w.float().t().split(CONV_CHUNK, 1)])
         bias = torch.zeros(channels) if bias is None else self.weights(bias)
         views = [OperandView(x.register, x.at), NO_VIEW, OperandView(out.register)]
-        sizes: dict[str, Any] = {"dim": channels, "taps": spec.kernel, "kv_dtype": self.memory.crossed}
+        sizes: dict[str, Any] = {"dim": channels, "taps": spec.kernel, "kv_dtype": self.memory.state}
         self.write(Opcode.CONV, [x], [out], views, layer=layer, w=taps, w2=bias, **sizes)
         return out
 

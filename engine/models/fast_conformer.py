@@ -9,16 +9,17 @@ import math
 from collections.abc import Generator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
-from backends.base import Array
+from backends.base import Array, DistanceKeys, EncoderAttention, Linear
 from engine.errors import ConfigError
 from engine.models.config import MOST_LAYERS, Fields
-from engine.models.yield_budget import YieldBudget
 from engine.weights.view import View
 
 EPS = 1e-5
+_SOME = 512  # mel frames that are subsampled at a time: what lies between stays in the caches
 
 
 class _Norm:
@@ -46,9 +47,9 @@ class _Subsampling:
         self.mlx = w.has("layers_0.weight")
         self.first = self._conv(w, 0, (channels, 1, kernel, kernel))
         self.rest = [
-            (self._conv(w, 3 * i - 1, (channels, 1, kernel, kernel)), self._conv(w, 3 * i, (channels, channels, 1, 1)))
-            for i in range(1, count)
+            (self._conv(w, 3 * i - 1, (channels, 1, kernel, kernel)), self._mix(w, 3 * i)) for i in range(1, count)
         ]
+        self.factor, self.reach = factor, (kernel // 2) * (factor - 1)  # mel frames to either side of one that stays
         self.width = channels * (mels // factor)
         self.out = w.linear(("linear", hidden), inp=self.width, bias=True)
 
@@ -58,13 +59,31 @@ class _Subsampling:
         weight = w.tensor(f"{name}.weight", stored).reshape(shape)
         return self.ops.conv_weight(weight), w.tensor(f"{name}.bias", shape[:1])
 
+    def _mix(self, w: View, i: int) -> Linear:
+        shape = (self.channels, 1, 1, self.channels) if self.mlx else (self.channels, self.channels, 1, 1)
+        return w.flattened(f"layers_{i}" if self.mlx else f"layers.{i}", shape, bias=True, quantized=True)
+
     def __call__(self, mel: Array) -> Array:
         """`[T, mels]` -> `[L, D]`."""
+        count = mel.shape[0]
+        if count <= 2 * _SOME:
+            return self._some(mel)
+        parts, before = [], -(-self.reach // self.factor)  # kept frames whose neighbourhood the cut lies in
+        for start in range(0, count, _SOME):
+            first = max(0, start - before * self.factor)
+            made = self._some(mel[first : min(count, start + _SOME + self.reach)])
+            skipped = (start - first) // self.factor
+            parts.append(made[skipped : skipped + _SOME // self.factor])
+        return self.ops.cat(parts, 0)
+
+    def _some(self, mel: Array) -> Array:
         ops = self.ops
         x = ops.relu(ops.conv2d(mel[None, :, :, None], *self.first, stride=(2, 2), padding=self.padding))
         for depthwise, mix in self.rest:
             x = ops.conv2d(x, *depthwise, stride=(2, 2), padding=self.padding, groups=self.channels)
-            x = ops.relu(ops.conv2d(x, *mix))
+            _, height, width, _ = x.shape
+            mixed = ops.relu(mix(x.reshape(height * width, self.channels)))
+            x = mixed.reshape(1, height, width, self.channels)
         return self.out(ops.permute(x, (0, 1, 3, 2)).reshape(x.shape[1], self.width))
 
 
@@ -95,41 +114,33 @@ class RelativeAttention:
 
     def __init__(self, w: View, hidden: int, heads: int, bias: bool, names: RelativeNames = RelativeNames()) -> None:
         self.ops, self.hidden, self.heads, self.dim = w.backend.ops, hidden, heads, hidden // heads
+        self.dtype = w.backend.dtype
         self.norm, own = _Norm(w, names.norm, hidden, names.eps), w.sub("self_attn")
         *qkv, out, distance = names.projections
         self.qkv = own.linear(*((name, hidden) for name in qkv), inp=hidden, bias=bias)
         self.out = own.linear((out, hidden), inp=hidden, bias=bias)
         self.distance = own.linear((distance, hidden), inp=hidden)
-        self.content, self.position = (own.tensor(name, (heads, self.dim)) for name in names.biases)
+        content, position = (own.tensor(name, (heads, self.dim)) for name in names.biases)
+        self.distances = DistanceKeys(content, position, self._keys)
 
-    def __call__(self, x: Array, distances: Array) -> Array:
-        ops, n, scale = self.ops, x.shape[0], self.dim**-0.5
-        q, k, v = ops.qkv(self.qkv(self.norm(x)), self.heads, self.heads, self.dim, None)
-        bias = self._by_distance(q + self.position, self.distance(distances)) * scale
-        attended = ops.sdpa((q + self.content)[None], k[None], v[None], scale, mask=bias[None])
-        return x + self.out(attended.reshape(n, self.hidden))
+    def _keys(self, n: int) -> Array:
+        return self.distance(self.ops.array(sinusoids(n, self.hidden), self.dtype))
 
-    def _by_distance(self, q: Array, keys: Array) -> Array:
-        """`q [L, H, D]` times `keys [2L - 1, H * D]`, of distances from L - 1 down: `[H, L, L]`, row i and column j that of i - j."""
-        ops, n, many, heads = self.ops, q.shape[0], keys.shape[0], self.heads
-        each = ops.permute(keys.reshape(many, heads, self.dim), (1, 0, 2)).reshape(heads * many, self.dim, 1)
-        # a grouped convolution of one tap is a product for each head
-        scores = ops.conv1d(q.reshape(1, n, self.hidden), ops.conv_weight(each), groups=heads)
-        scores = ops.permute(scores.reshape(n, heads, many), (1, 0, 2))
-        # row i begins i places further left: one more column, read with rows of one less
-        shifted = ops.pad(scores, [(0, 0), (0, 0), (1, 0)]).reshape(heads, many + 1, n)[:, 1:]
-        return shifted.reshape(heads, n, many)[:, :, :n]
+    def __call__(self, x: Array, among: EncoderAttention) -> Array:
+        q, k, v = self.ops.qkv(self.qkv(self.norm(x)), self.heads, self.heads, self.dim, None)
+        attended = among.attend_by_distance(q, k, v, self.dim**-0.5, self.distances)
+        return x + self.out(attended.reshape(x.shape[0], self.hidden))
 
 
 class _ConvolutionModule:
     def __init__(self, w: View, hidden: int, kernel: int, bias: bool) -> None:
         ops = self.ops = w.backend.ops
-        self.hidden, self.padding = hidden, kernel // 2
+        self.hidden, self.kernel = hidden, kernel
         self.norm, own = _Norm(w, "norm_conv", hidden), w.sub("conv")
         mlx = own.shape("pointwise_conv1.weight") == (2 * hidden, 1, hidden)  # input channels last: see _Subsampling
         one = (1, hidden) if mlx else (hidden, 1)
-        self.widen = own.flattened("pointwise_conv1", (2 * hidden, *one), bias=bias)
-        self.narrow = own.flattened("pointwise_conv2", (hidden, *one), bias=bias)
+        self.widen = own.flattened("pointwise_conv1", (2 * hidden, *one), bias=bias, quantized=True)
+        self.narrow = own.flattened("pointwise_conv2", (hidden, *one), bias=bias, quantized=True)
         stored = (hidden, kernel, 1) if mlx else (hidden, 1, kernel)
         taps = own.tensor("depthwise_conv.weight", stored, "f32").reshape(hidden, 1, kernel)
         mean, var, gain, shift = (
@@ -141,12 +152,11 @@ class _ConvolutionModule:
         self.taps = ops.conv_weight(ops.cast(taps * scale.reshape(hidden, 1, 1), w.backend.dtype))
         self.bias = ops.cast(shift - mean * scale, w.backend.dtype)
 
-    def __call__(self, x: Array) -> Array:
+    def __call__(self, x: Array, among: EncoderAttention) -> Array:
         ops = self.ops
         wide, gate = ops.split(self.widen(self.norm(x)), [self.hidden, self.hidden], 1)
-        mixed = (wide * ops.sigmoid(gate))[None]
-        mixed = ops.conv1d(mixed, self.taps, self.bias, padding=self.padding, groups=self.hidden)
-        return x + self.narrow(ops.silu(mixed[0]))
+        mixed = among.convolve(wide * ops.sigmoid(gate), self.taps, self.bias, self.kernel)
+        return x + self.narrow(ops.silu(mixed))
 
 
 class _Block:
@@ -159,8 +169,8 @@ class _Block:
         )
         self.behind, self.norm = _FeedForward(w, 2, hidden, ffn, biased), _Norm(w, "norm_out", hidden)
 
-    def __call__(self, x: Array, distances: Array) -> Array:
-        return self.norm(self.behind(self.convolution(self.attention(self.before(x), distances))))
+    def __call__(self, x: Array, angles: Any, among: EncoderAttention) -> Array:
+        return self.norm(self.behind(self.convolution(self.attention(self.before(x), among), among)))
 
 
 class FastConformer:
@@ -175,7 +185,8 @@ class FastConformer:
         w.ignore(r"num_batches_tracked$")
         self.subsampling = _Subsampling(w.sub("subsampling"), f, self.hidden)
         count = f.int("num_hidden_layers", most=MOST_LAYERS)
-        self.blocks = [_Block(w.sub(f"layers.{i}"), f, self.hidden, heads) for i in range(count)]
+        blocks = [_Block(w.sub(f"layers.{i}"), f, self.hidden, heads) for i in range(count)]
+        self.blocks = w.backend.encoder(blocks, None)
 
     def embed(self, mel: np.ndarray) -> Array:
         """Mel frames `[T, mels]` as `[L, D]`, where one in `factor` stays; each knows of its nearest frames only."""
@@ -183,13 +194,7 @@ class FastConformer:
 
     def encode(self, embedded: Array) -> Generator[None, None, Array]:
         """`[L, D]`, each of which has heard all others."""
-        ops, budget = self.ops, YieldBudget(self.ops)
-        x = embedded * self.scale
-        distances = ops.array(sinusoids(x.shape[0], self.hidden), self.dtype)
-        for block in self.blocks:
-            x = block(x, distances)
-            yield from budget.pause(x[None])
-        return x
+        return (yield from self.blocks.run(embedded * self.scale, [embedded.shape[0]]))
 
 
 @lru_cache(maxsize=8)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from backends.base import Array
+from backends.base import Array, Linear
 from engine.errors import ConfigError
 from engine.media.mel import PARAKEET_HOP, parakeet_mel
 from engine.models.config import MOST_LAYERS, Fields
@@ -100,7 +100,7 @@ class ParakeetCtc(Parakeet):
     def __init__(self, w: View, config: Mapping[str, Any]) -> None:
         super().__init__(w, config)
         self.blank = Fields(config, _NAME).int("pad_token_id", least=0)
-        self.head = w.flattened("ctc_head", (self.vocab, self.encoder.hidden, 1), bias=True)
+        self.head = w.flattened("ctc_head", (self.vocab, self.encoder.hidden, 1), bias=True, quantized=True)
 
     def _decode(self, hidden: Array, memory: HeadMemory, first: int, stop: int) -> Generator[None, None, TimedIds]:
         yield
@@ -132,17 +132,19 @@ class ParakeetTransducer(Parakeet):
         own = w.sub("decoder")
         self.embedding = own.embedding("embedding", self.vocab, self.wide)
         gates, count = 4 * self.wide, f.int("num_decoder_layers", most=MOST_LAYERS)
-        self.lstm: list[tuple[Array, Array, Array]] = []
+        self.lstm: list[tuple[Linear, Linear, Array]] = []  # one step at a time, so that its products are a linear's
         for i in range(count):
-            weights = [own.tensor(f"lstm.weight_{name}_l{i}", (gates, self.wide)) for name in ("ih", "hh")]
-            biases = [own.tensor(f"lstm.bias_{name}_l{i}", (gates,)) for name in ("ih", "hh")]
-            self.lstm.append((weights[0], weights[1], biases[0] + biases[1]))
+            products = [
+                own.matrix(f"lstm.weight_{name}_l{i}", gates, self.wide, quantized=True) for name in ("ih", "hh")
+            ]
+            biases = [own.tensor(f"lstm.bias_{name}_l{i}", (gates,), "f32") for name in ("ih", "hh")]
+            self.lstm.append((products[0], products[1], biases[0] + biases[1]))
         self.narrow = own.linear(("decoder_projector", self.wide), inp=self.wide, bias=True)
         self.joint = w.linear(("joint.head", self.vocab + len(self.durations)), inp=self.wide, bias=True)
 
     def start(self) -> HeadMemory:
-        zero = self.ops.array(np.zeros((1, self.wide), np.float32), self.dtype)
-        text, state = self._push(self.blank, [(zero, zero)] * len(self.lstm))
+        hidden, cell = (self.ops.array(np.zeros((1, self.wide), np.float32), dtype) for dtype in (self.dtype, "f32"))
+        text, state = self._push(self.blank, [(hidden, cell)] * len(self.lstm))
         return HeadMemory(text=text, state=state)
 
     def _decode(self, hidden: Array, memory: HeadMemory, first: int, stop: int) -> Generator[None, None, TimedIds]:
@@ -175,11 +177,13 @@ class ParakeetTransducer(Parakeet):
 
     def _push(self, id: int, state: Sequence[tuple[Array, Array]]) -> tuple[Array, list[tuple[Array, Array]]]:
         ops, after = self.ops, []
-        x = self.embedding.rows(ops.array(np.asarray([id], np.int32)))[None]
-        for weights, (h, c) in zip(self.lstm, state):
-            x, h, c = ops.lstm(x, *weights, h, c)
-            after.append((h, c))
-        return self.narrow(x[0]), after
+        x = self.embedding.rows(ops.array(np.asarray([id], np.int32)))
+        for (given, kept, bias), (h, c) in zip(self.lstm, state):
+            i, f, g, o = ops.split(ops.cast(given(x) + kept(h), "f32") + bias, [self.wide] * 4, 1)
+            c = ops.sigmoid(f) * c + ops.sigmoid(i) * ops.tanh(g)  # in f32: the cell adds up over all of time
+            x = ops.cast(ops.sigmoid(o) * ops.tanh(c), self.dtype)
+            after.append((x, c))
+        return self.narrow(x), after
 
 
 def log_softmax(x: np.ndarray) -> np.ndarray:

@@ -125,8 +125,11 @@ _PARTS = {
     "bicodec#encoder": "bicodec.bicodec_encoder",
     "chatterbox#decoder": "s3gen.s3gen",
     "chatterbox#encoder": "chatterbox_encoder.chatterbox_encoder",
+    "higgs_audio_v2_tokenizer": "higgs_codec.higgs_decoder",
+    "higgs_audio_v2_tokenizer#encoder": "higgs_codec.higgs_encoder",
     "kokoro": "kokoro.kokoro",
     "nemotron3_diarization": "nemotron_diarization.nemotron_diarization",
+    "omnivoice": "omnivoice.omnivoice",
     "parakeet_ctc": "parakeet.parakeet_ctc",
     "parakeet_rnnt": "parakeet.parakeet_rnnt",
     "parakeet_tdt": "parakeet.parakeet_tdt",
@@ -152,7 +155,7 @@ PARTS: Mapping[str, MakePart] = _Makers(_PARTS)
 # Those that hear whole stretches of speech.
 RECOGNIZERS = frozenset({"parakeet_ctc", "parakeet_rnnt", "parakeet_tdt"})
 # Those that have a tokenizer, and are quantized like models that write.
-WITH_TOKENIZER = RECOGNIZERS | {"qwen3_forced_aligner"}
+WITH_TOKENIZER = RECOGNIZERS | {"omnivoice", "qwen3_forced_aligner"}
 # Parts that hear differences which a half-precision float has not: computed in f32 whatever else is chosen.
 EXACT_PARTS = frozenset(PARTS) - WITH_TOKENIZER - {"pp_doclayout_v2", "pp_doclayout_v3", "pp_doclayout_v4"}
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from backends.base import Array
-from engine.models.fast_conformer import RelativeAttention, RelativeNames, sinusoids
+from backends.base import Array, EncoderAttention
+from engine.models.fast_conformer import RelativeAttention, RelativeNames
 from engine.models.hift import MELS, RATE, Hift
 from engine.models.kokoro_decoder import leaky
 from engine.models.yield_budget import YieldBudget
@@ -83,8 +83,8 @@ class _Layer:
             own.linear(("w_2", dim), inp=inner, bias=True),
         )
 
-    def __call__(self, x: Array, distances: Array) -> Array:
-        x = self.attention(x, distances)
+    def __call__(self, x: Array, angles: Any, among: EncoderAttention) -> Array:
+        x = self.attention(x, among)
         return x + self.down(self.ops.silu(self.up(self.norm(x))))
 
 
@@ -106,32 +106,23 @@ class _Encoder:
         self.ahead = _Conv(ahead.sub("conv1"), dim, dim, _LOOKAHEAD + 1, behind=_LOOKAHEAD)
         self.around = _Conv(ahead.sub("conv2"), dim, dim, 3, before=2)
         self.up = _Conv(w.sub("up_layer.conv"), dim, dim, 5, before=4)
-        self.stacks = [
-            [
-                _Layer(w.sub(f"{name}.{i}"), dim, heads)
-                for i in range(max(1, sum(w.has(f"{name}.{j}.norm_ff.weight") for j in range(100))))
-            ]
-            for name in ("encoders", "up_encoders")
-        ]
+        self.stacks = []
+        for name in ("encoders", "up_encoders"):
+            count = max(1, sum(w.has(f"{name}.{j}.norm_ff.weight") for j in range(100)))
+            layers = [_Layer(w.sub(f"{name}.{i}"), dim, heads) for i in range(count)]
+            self.stacks.append(w.backend.encoder(layers, None))
         self.norm = _Norm(w, "after_norm", dim)
         w.ignore(r"\.pos_enc\.pe$")
 
-    def __call__(self, x: Array, budget: YieldBudget) -> Generator[None, None, Array]:
+    def __call__(self, x: Array) -> Generator[None, None, Array]:
         """`[L, D]` -> `[2 L, D]`"""
         ops, n = self.ops, x.shape[0]
         x = self.embed(x)
         x = x + self.around(leaky(ops, self.ahead(x[None]), 0.01))[0]
-        x = yield from self._layers(0, x, budget)
+        x = yield from self.stacks[0].run(x, [n])
         doubled = ops.stack([x, x], 1).reshape(2 * n, self.dim)
-        x = yield from self._layers(1, self.up_embed(self.up(doubled[None])[0]), budget)
+        x = yield from self.stacks[1].run(self.up_embed(self.up(doubled[None])[0]), [2 * n])
         return self.norm(x)
-
-    def _layers(self, stack: int, x: Array, budget: YieldBudget) -> Generator[None, None, Array]:
-        distances = self.ops.array(sinusoids(x.shape[0], self.dim), "f32")
-        for layer in self.stacks[stack]:
-            x = layer(x, distances)
-            yield from budget.pause(x[None])
-        return x
 
 
 class _Transformer:
@@ -261,7 +252,7 @@ class S3Gen:
         """Mel frames `[1, 2 n, 80]` of tokens `[n]`. `noise`: of the frames of the recording and the new ones."""
         ops, budget = self.ops, YieldBudget(self.ops)
         given = np.concatenate((voice.tokens, tokens)).astype(np.int32)
-        read = yield from self.encoder(self.words.rows(ops.array(given)), budget)
+        read = yield from self.encoder(self.words.rows(ops.array(given)))
         aim = self.project(read)
         count, before = aim.shape[0], len(voice.mel)
         vector = voice.vector / (np.linalg.norm(voice.vector) + 1e-8)

@@ -58,6 +58,12 @@ class SourceOver:
         """What this source has in place of `found`."""
         return found
 
+    def in_place_of(self, found: SourceMatrix, stem: str, shape: tuple[int, ...]) -> SourceMatrix:
+        """What this source and those below it have in place of a matrix that lies in them as a tensor of another shape."""
+        below = self._source
+        found = below.in_place_of(found, stem, shape) if isinstance(below, SourceOver) else found
+        return self.changed(found, stem, shape)
+
 
 class Tensors:
     """Named tensors of a safetensors checkpoint."""

@@ -42,7 +42,7 @@ from engine.weights.problems import Problem, describe
 from engine.weights.quantization import Quantization
 from engine.weights.ranked import SplitNorm, SplitVocabulary, summed, summed_mixture
 from engine.weights.safetensors import forget_pages
-from engine.weights.source import Source, SourceMatrix, Tensors, raws_of, split_experts, wrong
+from engine.weights.source import Source, SourceMatrix, SourceOver, Tensors, raws_of, split_experts, wrong
 
 M = TypeVar("M")
 
@@ -257,23 +257,26 @@ class View:
         part = self.linear((name, rows), inp=dim, rows=[shares[self.rank.index]])
         return part if self.dry else SplitVocabulary(self.backend, part, shares, self.rank.index)
 
-    def flattened(self, name: str, shape: tuple[int, ...], bias: bool = False) -> Linear:
-        """A plain tensor of more axes as a linear over all but the first: a convolution whose kernels do not overlap."""
+    def flattened(self, name: str, shape: tuple[int, ...], bias: bool = False, quantized: bool = False) -> Linear:
+        """A plain tensor of more axes as a linear over all but the first: a convolution whose kernels do not overlap. `quantized`: where
+        matrices are, as they are."""
         raw = self._raw(f"{name}.weight", shape)
         added = self._raw(f"{name}.bias", shape[:1]) if bias else None
-        flat = (shape[0], math.prod(shape[1:]))
-        if self.dry or raw is None:
-            return _stand_in(*flat)
-        linear = self.backend.linear([Dense(shaped(raw, flat))], [added])
-        forget_pages([raw])
-        return linear
+        return self._plain(raw, (shape[0], math.prod(shape[1:])), added, self._prefix + name if quantized else "")
 
-    def matrix(self, name: str, rows: int, columns: int) -> Linear:
-        """A plain tensor by its whole name, that is multiplied with as it is: learned relative positions."""
-        raw = self._raw(name, (rows, columns))
+    def matrix(self, name: str, rows: int, columns: int, quantized: bool = False) -> Linear:
+        """A plain tensor by its whole name: learned relative positions, the gates of a recurrence. `quantized`: as in `flattened`."""
+        return self._plain(
+            self._raw(name, (rows, columns)), (rows, columns), None, self._prefix + name if quantized else ""
+        )
+
+    def _plain(self, raw: Raw | None, shape: tuple[int, int], bias: Raw | None, stem: str) -> Linear:
         if self.dry or raw is None:
-            return _stand_in(rows, columns)
-        linear = self.backend.linear([Dense(raw)], [None])
+            return _stand_in(*shape)
+        weight: Weight = Dense(shaped(raw, shape))
+        if stem and isinstance(self._pass.source, SourceOver):
+            weight = self._pass.source.in_place_of(SourceMatrix(weight), stem, shape).weight or weight
+        linear = self.backend.linear([weight], [bias])
         forget_pages([raw])
         return linear
 

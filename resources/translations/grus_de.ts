@@ -2345,6 +2345,11 @@
         <translation>Aus</translation>
     </message>
     <message>
+        <source>OmniVoice has no voices by name: describe one, or clone one from a recording.</source>
+        <extracomment>engine/pipelines/speaking/omnivoice.py</extracomment>
+        <translation>OmniVoice hat keine Stimmen mit Namen: Beschreiben Sie eine, oder klonen Sie eine aus einer Aufnahme.</translation>
+    </message>
+    <message>
         <source>On</source>
         <extracomment>app/gui/sampling_fields.py</extracomment>
         <translation>Ein</translation>
@@ -3601,6 +3606,11 @@
         <translation>Sprechweise: fröhlich, langsam, leicht heiser</translation>
     </message>
     <message>
+        <source>Speaks 600 languages, in a voice that you describe or in that of a recording.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Spricht 600 Sprachen, mit einer Stimme, die Sie beschreiben, oder der einer Aufnahme.</translation>
+    </message>
+    <message>
         <source>Speaks English, in the voice of a recording of a few seconds, and as expressively as you choose.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>Spricht Englisch mit der Stimme einer Aufnahme von wenigen Sekunden, so ausdrucksvoll, wie Sie es wählen.</translation>
@@ -4362,7 +4372,7 @@
     </message>
     <message>
         <source>The voice was made for another model. Make it again.</source>
-        <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
+        <extracomment>engine/pipelines/speaking/omnivoice.py, engine/pipelines/speaking/pocket_tts.py</extracomment>
         <translation>Die Stimme wurde für ein anderes Modell erstellt. Erstellen Sie sie neu.</translation>
     </message>
     <message>
@@ -4387,7 +4397,7 @@
     </message>
     <message>
         <source>The voice {name} was deleted.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/known_voices.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>Die Stimme {name} wurde gelöscht.</translation>
     </message>
     <message>
@@ -4877,7 +4887,7 @@
     </message>
     <message>
         <source>Undo</source>
-        <extracomment>app/gui/bars.py, app/gui/listen/pane.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/memories.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/listen/pane.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/known_voices.py, app/gui/viewmodels/memories.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>Rückgängig</translation>
     </message>
     <message>
@@ -5424,6 +5434,11 @@
         <translation>{file} enthält {name}, was aus dem Ordner hinausführt. Die Datei wird nicht importiert.</translation>
     </message>
     <message>
+        <source>{file} is being changed by another program. Try again in a moment.</source>
+        <extracomment>app/runtime/known_voices.py</extracomment>
+        <translation>{file} wird gerade von einem anderen Programm geändert. Versuchen Sie es gleich noch einmal.</translation>
+    </message>
+    <message>
         <source>{file} is damaged: it cannot be unpacked as a whole.</source>
         <extracomment>app/runtime/imports/export_file.py</extracomment>
         <translation>{file} ist beschädigt: Die Datei lässt sich nicht ganz entpacken.</translation>
@@ -5529,9 +5544,9 @@
         <translation>{model} spricht nicht.</translation>
     </message>
     <message>
-        <source>{model} does not speak. Qwen3-TTS, Pocket-TTS, Chatterbox, Kokoro, Orpheus and Spark-TTS models do.</source>
+        <source>{model} does not speak. Qwen3-TTS, OmniVoice, Pocket-TTS, Chatterbox, Kokoro, Orpheus and Spark-TTS models do.</source>
         <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
-        <translation>{model} kann nicht sprechen. Qwen3-TTS, Pocket-TTS, Chatterbox, Kokoro, Orpheus und Spark-TTS können es.</translation>
+        <translation>{model} kann nicht sprechen. Qwen3-TTS, OmniVoice, Pocket-TTS, Chatterbox, Kokoro, Orpheus und Spark-TTS können es.</translation>
     </message>
     <message>
         <source>{model} does not support images.</source>

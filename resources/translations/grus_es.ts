@@ -2345,6 +2345,11 @@
         <translation>Desactivado</translation>
     </message>
     <message>
+        <source>OmniVoice has no voices by name: describe one, or clone one from a recording.</source>
+        <extracomment>engine/pipelines/speaking/omnivoice.py</extracomment>
+        <translation>OmniVoice no tiene voces con nombre: describa una o clone una de una grabación.</translation>
+    </message>
+    <message>
         <source>On</source>
         <extracomment>app/gui/sampling_fields.py</extracomment>
         <translation>Activado</translation>
@@ -3601,6 +3606,11 @@
         <translation>Estilo: alegre, lento, un poco ronco</translation>
     </message>
     <message>
+        <source>Speaks 600 languages, in a voice that you describe or in that of a recording.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Habla 600 idiomas, con una voz que usted describe o con la de una grabación.</translation>
+    </message>
+    <message>
         <source>Speaks English, in the voice of a recording of a few seconds, and as expressively as you choose.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>Habla inglés, con la voz de una grabación de unos segundos y tan expresivamente como elija.</translation>
@@ -4362,7 +4372,7 @@
     </message>
     <message>
         <source>The voice was made for another model. Make it again.</source>
-        <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
+        <extracomment>engine/pipelines/speaking/omnivoice.py, engine/pipelines/speaking/pocket_tts.py</extracomment>
         <translation>La voz se creó para otro modelo. Créela de nuevo.</translation>
     </message>
     <message>
@@ -4387,7 +4397,7 @@
     </message>
     <message>
         <source>The voice {name} was deleted.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/known_voices.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>La voz {name} se ha eliminado.</translation>
     </message>
     <message>
@@ -4877,7 +4887,7 @@
     </message>
     <message>
         <source>Undo</source>
-        <extracomment>app/gui/bars.py, app/gui/listen/pane.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/memories.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/listen/pane.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/known_voices.py, app/gui/viewmodels/memories.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>Deshacer</translation>
     </message>
     <message>
@@ -5424,6 +5434,11 @@
         <translation>{file} contiene {name}, que lleva fuera de su carpeta. No se importa.</translation>
     </message>
     <message>
+        <source>{file} is being changed by another program. Try again in a moment.</source>
+        <extracomment>app/runtime/known_voices.py</extracomment>
+        <translation>Otro programa está modificando {file}. Inténtelo de nuevo en un momento.</translation>
+    </message>
+    <message>
         <source>{file} is damaged: it cannot be unpacked as a whole.</source>
         <extracomment>app/runtime/imports/export_file.py</extracomment>
         <translation>{file} está dañado: no se puede descomprimir por completo.</translation>
@@ -5529,9 +5544,9 @@
         <translation>{model} no habla.</translation>
     </message>
     <message>
-        <source>{model} does not speak. Qwen3-TTS, Pocket-TTS, Chatterbox, Kokoro, Orpheus and Spark-TTS models do.</source>
+        <source>{model} does not speak. Qwen3-TTS, OmniVoice, Pocket-TTS, Chatterbox, Kokoro, Orpheus and Spark-TTS models do.</source>
         <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
-        <translation>{model} no habla. Los modelos Qwen3-TTS, Pocket-TTS, Chatterbox, Kokoro, Orpheus y Spark-TTS sí.</translation>
+        <translation>{model} no habla. Los modelos Qwen3-TTS, OmniVoice, Pocket-TTS, Chatterbox, Kokoro, Orpheus y Spark-TTS sí.</translation>
     </message>
     <message>
         <source>{model} does not support images.</source>

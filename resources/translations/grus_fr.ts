@@ -2345,6 +2345,11 @@
         <translation>Désactivé</translation>
     </message>
     <message>
+        <source>OmniVoice has no voices by name: describe one, or clone one from a recording.</source>
+        <extracomment>engine/pipelines/speaking/omnivoice.py</extracomment>
+        <translation>OmniVoice n’a pas de voix nommées : décrivez-en une, ou clonez-en une à partir d’un enregistrement.</translation>
+    </message>
+    <message>
         <source>On</source>
         <extracomment>app/gui/sampling_fields.py</extracomment>
         <translation>Activé</translation>
@@ -3601,6 +3606,11 @@
         <translation>Style&#xa0;: enjoué, lent, légèrement rauque</translation>
     </message>
     <message>
+        <source>Speaks 600 languages, in a voice that you describe or in that of a recording.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Parle 600 langues, avec une voix que vous décrivez ou celle d’un enregistrement.</translation>
+    </message>
+    <message>
         <source>Speaks English, in the voice of a recording of a few seconds, and as expressively as you choose.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>Parle anglais, avec la voix d’un enregistrement de quelques secondes, et de façon aussi expressive que vous le choisissez.</translation>
@@ -4362,7 +4372,7 @@
     </message>
     <message>
         <source>The voice was made for another model. Make it again.</source>
-        <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
+        <extracomment>engine/pipelines/speaking/omnivoice.py, engine/pipelines/speaking/pocket_tts.py</extracomment>
         <translation>La voix a été créée pour un autre modèle. Créez-la de nouveau.</translation>
     </message>
     <message>
@@ -4387,7 +4397,7 @@
     </message>
     <message>
         <source>The voice {name} was deleted.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/known_voices.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>La voix {name} a été supprimée.</translation>
     </message>
     <message>
@@ -4877,7 +4887,7 @@
     </message>
     <message>
         <source>Undo</source>
-        <extracomment>app/gui/bars.py, app/gui/listen/pane.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/memories.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/listen/pane.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/known_voices.py, app/gui/viewmodels/memories.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>Annuler l’action</translation>
     </message>
     <message>
@@ -5424,6 +5434,11 @@
         <translation>{file} contient {name}, qui sort de son dossier. Il n’est pas importé.</translation>
     </message>
     <message>
+        <source>{file} is being changed by another program. Try again in a moment.</source>
+        <extracomment>app/runtime/known_voices.py</extracomment>
+        <translation>{file} est en cours de modification par un autre programme. Réessayez dans un instant.</translation>
+    </message>
+    <message>
         <source>{file} is damaged: it cannot be unpacked as a whole.</source>
         <extracomment>app/runtime/imports/export_file.py</extracomment>
         <translation>{file} est endommagé : il ne peut pas être décompressé en entier.</translation>
@@ -5529,9 +5544,9 @@
         <translation>{model} ne parle pas.</translation>
     </message>
     <message>
-        <source>{model} does not speak. Qwen3-TTS, Pocket-TTS, Chatterbox, Kokoro, Orpheus and Spark-TTS models do.</source>
+        <source>{model} does not speak. Qwen3-TTS, OmniVoice, Pocket-TTS, Chatterbox, Kokoro, Orpheus and Spark-TTS models do.</source>
         <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
-        <translation>{model} ne parle pas. Les modèles Qwen3-TTS, Pocket-TTS, Chatterbox, Kokoro, Orpheus et Spark-TTS parlent.</translation>
+        <translation>{model} ne parle pas. Les modèles Qwen3-TTS, OmniVoice, Pocket-TTS, Chatterbox, Kokoro, Orpheus et Spark-TTS parlent.</translation>
     </message>
     <message>
         <source>{model} does not support images.</source>

@@ -2345,6 +2345,11 @@
         <translation>オフ</translation>
     </message>
     <message>
+        <source>OmniVoice has no voices by name: describe one, or clone one from a recording.</source>
+        <extracomment>engine/pipelines/speaking/omnivoice.py</extracomment>
+        <translation>OmniVoice には名前の付いた声がありません。声を説明するか、録音から複製してください。</translation>
+    </message>
+    <message>
         <source>On</source>
         <extracomment>app/gui/sampling_fields.py</extracomment>
         <translation>オン</translation>
@@ -3599,6 +3604,11 @@
         <translation>話し方の例: 明るく、ゆっくり、少しかすれた声で</translation>
     </message>
     <message>
+        <source>Speaks 600 languages, in a voice that you describe or in that of a recording.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>説明した声、または録音の声で、600 の言語を話します。</translation>
+    </message>
+    <message>
         <source>Speaks English, in the voice of a recording of a few seconds, and as expressively as you choose.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>英語を話します。数秒の録音の声で、表現の豊かさも選べます。</translation>
@@ -4360,7 +4370,7 @@
     </message>
     <message>
         <source>The voice was made for another model. Make it again.</source>
-        <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
+        <extracomment>engine/pipelines/speaking/omnivoice.py, engine/pipelines/speaking/pocket_tts.py</extracomment>
         <translation>この声は別のモデル用に作られました。作り直してください。</translation>
     </message>
     <message>
@@ -4385,7 +4395,7 @@
     </message>
     <message>
         <source>The voice {name} was deleted.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/known_voices.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>声「{name}」を削除しました。</translation>
     </message>
     <message>
@@ -4875,7 +4885,7 @@
     </message>
     <message>
         <source>Undo</source>
-        <extracomment>app/gui/bars.py, app/gui/listen/pane.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/memories.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/listen/pane.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/known_voices.py, app/gui/viewmodels/memories.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>元に戻す</translation>
     </message>
     <message>
@@ -5421,6 +5431,11 @@
         <translation>{file} にはフォルダーの外を指す {name} が含まれています。インポートしません。</translation>
     </message>
     <message>
+        <source>{file} is being changed by another program. Try again in a moment.</source>
+        <extracomment>app/runtime/known_voices.py</extracomment>
+        <translation>{file} は別のプログラムが変更中です。少し待ってからもう一度お試しください。</translation>
+    </message>
+    <message>
         <source>{file} is damaged: it cannot be unpacked as a whole.</source>
         <extracomment>app/runtime/imports/export_file.py</extracomment>
         <translation>{file} は破損しており、すべてを展開できません。</translation>
@@ -5526,9 +5541,9 @@
         <translation>{model} は音声を生成しません。</translation>
     </message>
     <message>
-        <source>{model} does not speak. Qwen3-TTS, Pocket-TTS, Chatterbox, Kokoro, Orpheus and Spark-TTS models do.</source>
+        <source>{model} does not speak. Qwen3-TTS, OmniVoice, Pocket-TTS, Chatterbox, Kokoro, Orpheus and Spark-TTS models do.</source>
         <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
-        <translation>{model} は話せません。Qwen3-TTS、Pocket-TTS、Chatterbox、Kokoro、Orpheus、Spark-TTS のモデルは話せます。</translation>
+        <translation>{model} は話せません。Qwen3-TTS、OmniVoice、Pocket-TTS、Chatterbox、Kokoro、Orpheus、Spark-TTS のモデルは話せます。</translation>
     </message>
     <message>
         <source>{model} does not support images.</source>

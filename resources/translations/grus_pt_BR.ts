@@ -2345,6 +2345,11 @@
         <translation>Desativado</translation>
     </message>
     <message>
+        <source>OmniVoice has no voices by name: describe one, or clone one from a recording.</source>
+        <extracomment>engine/pipelines/speaking/omnivoice.py</extracomment>
+        <translation>O OmniVoice não tem vozes com nome: descreva uma ou clone uma de uma gravação.</translation>
+    </message>
+    <message>
         <source>On</source>
         <extracomment>app/gui/sampling_fields.py</extracomment>
         <translation>Ativado</translation>
@@ -3601,6 +3606,11 @@
         <translation>Estilo: alegre, lento, levemente rouco</translation>
     </message>
     <message>
+        <source>Speaks 600 languages, in a voice that you describe or in that of a recording.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Fala 600 idiomas, com uma voz que você descreve ou com a de uma gravação.</translation>
+    </message>
+    <message>
         <source>Speaks English, in the voice of a recording of a few seconds, and as expressively as you choose.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>Fala inglês, com a voz de uma gravação de alguns segundos, e com a expressividade que você escolher.</translation>
@@ -4362,7 +4372,7 @@
     </message>
     <message>
         <source>The voice was made for another model. Make it again.</source>
-        <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
+        <extracomment>engine/pipelines/speaking/omnivoice.py, engine/pipelines/speaking/pocket_tts.py</extracomment>
         <translation>A voz foi criada para outro modelo. Crie-a de novo.</translation>
     </message>
     <message>
@@ -4387,7 +4397,7 @@
     </message>
     <message>
         <source>The voice {name} was deleted.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/known_voices.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>A voz {name} foi excluída.</translation>
     </message>
     <message>
@@ -4877,7 +4887,7 @@
     </message>
     <message>
         <source>Undo</source>
-        <extracomment>app/gui/bars.py, app/gui/listen/pane.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/memories.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/listen/pane.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/known_voices.py, app/gui/viewmodels/memories.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>Desfazer</translation>
     </message>
     <message>
@@ -5424,6 +5434,11 @@
         <translation>{file} contém {name}, que leva para fora da pasta. Não é importado.</translation>
     </message>
     <message>
+        <source>{file} is being changed by another program. Try again in a moment.</source>
+        <extracomment>app/runtime/known_voices.py</extracomment>
+        <translation>{file} está sendo alterado por outro programa. Tente novamente em um instante.</translation>
+    </message>
+    <message>
         <source>{file} is damaged: it cannot be unpacked as a whole.</source>
         <extracomment>app/runtime/imports/export_file.py</extracomment>
         <translation>{file} está danificado: não pode ser descompactado por inteiro.</translation>
@@ -5529,9 +5544,9 @@
         <translation>{model} não fala.</translation>
     </message>
     <message>
-        <source>{model} does not speak. Qwen3-TTS, Pocket-TTS, Chatterbox, Kokoro, Orpheus and Spark-TTS models do.</source>
+        <source>{model} does not speak. Qwen3-TTS, OmniVoice, Pocket-TTS, Chatterbox, Kokoro, Orpheus and Spark-TTS models do.</source>
         <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
-        <translation>{model} não fala. Os modelos Qwen3-TTS, Pocket-TTS, Chatterbox, Kokoro, Orpheus e Spark-TTS falam.</translation>
+        <translation>{model} não fala. Os modelos Qwen3-TTS, OmniVoice, Pocket-TTS, Chatterbox, Kokoro, Orpheus e Spark-TTS falam.</translation>
     </message>
     <message>
         <source>{model} does not support images.</source>

@@ -2345,6 +2345,11 @@
         <translation>关闭</translation>
     </message>
     <message>
+        <source>OmniVoice has no voices by name: describe one, or clone one from a recording.</source>
+        <extracomment>engine/pipelines/speaking/omnivoice.py</extracomment>
+        <translation>OmniVoice 没有按名称选择的声音：请描述一个声音，或从录音中克隆。</translation>
+    </message>
+    <message>
         <source>On</source>
         <extracomment>app/gui/sampling_fields.py</extracomment>
         <translation>开启</translation>
@@ -3599,6 +3604,11 @@
         <translation>说话风格：欢快、缓慢、略带沙哑</translation>
     </message>
     <message>
+        <source>Speaks 600 languages, in a voice that you describe or in that of a recording.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>会说 600 种语言，使用您描述的声音或录音中的声音。</translation>
+    </message>
+    <message>
         <source>Speaks English, in the voice of a recording of a few seconds, and as expressively as you choose.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>说英语，使用几秒钟录音中的声音，表现力由您选择。</translation>
@@ -4360,7 +4370,7 @@
     </message>
     <message>
         <source>The voice was made for another model. Make it again.</source>
-        <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
+        <extracomment>engine/pipelines/speaking/omnivoice.py, engine/pipelines/speaking/pocket_tts.py</extracomment>
         <translation>该声音是为另一个模型制作的。请重新制作。</translation>
     </message>
     <message>
@@ -4385,7 +4395,7 @@
     </message>
     <message>
         <source>The voice {name} was deleted.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/known_voices.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>声音“{name}”已删除。</translation>
     </message>
     <message>
@@ -4875,7 +4885,7 @@
     </message>
     <message>
         <source>Undo</source>
-        <extracomment>app/gui/bars.py, app/gui/listen/pane.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/memories.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/listen/pane.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/known_voices.py, app/gui/viewmodels/memories.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>撤销</translation>
     </message>
     <message>
@@ -5421,6 +5431,11 @@
         <translation>{file} 中的 {name} 指向文件夹之外。不予导入。</translation>
     </message>
     <message>
+        <source>{file} is being changed by another program. Try again in a moment.</source>
+        <extracomment>app/runtime/known_voices.py</extracomment>
+        <translation>另一个程序正在更改 {file}。请稍后再试。</translation>
+    </message>
+    <message>
         <source>{file} is damaged: it cannot be unpacked as a whole.</source>
         <extracomment>app/runtime/imports/export_file.py</extracomment>
         <translation>{file} 已损坏:无法完整解压。</translation>
@@ -5526,9 +5541,9 @@
         <translation>{model} 不能生成语音。</translation>
     </message>
     <message>
-        <source>{model} does not speak. Qwen3-TTS, Pocket-TTS, Chatterbox, Kokoro, Orpheus and Spark-TTS models do.</source>
+        <source>{model} does not speak. Qwen3-TTS, OmniVoice, Pocket-TTS, Chatterbox, Kokoro, Orpheus and Spark-TTS models do.</source>
         <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
-        <translation>{model} 不能说话。Qwen3-TTS、Pocket-TTS、Chatterbox、Kokoro、Orpheus 和 Spark-TTS 模型可以。</translation>
+        <translation>{model} 不能说话。Qwen3-TTS、OmniVoice、Pocket-TTS、Chatterbox、Kokoro、Orpheus 和 Spark-TTS 模型可以。</translation>
     </message>
     <message>
         <source>{model} does not support images.</source>

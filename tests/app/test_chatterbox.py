@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import io
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import numpy as np
 import pytest
 import soundfile
@@ -23,7 +20,8 @@ from engine.pipelines.speaking.chatterbox import Expression, expression_of, norm
 from engine.pipelines.speaking.speech_models import speaker
 from engine.pipelines.speaking.voice import Clone, SpeechSampling, VoiceSettings
 from engine.types import Settings
-from tests.app.server.live import Live, serving
+from tests.app.server.live import Live
+from tests.app.speaking import spoken_by_both, spoken_over_http, voice_server, voices_over_http
 from tests.chatterbox_checkpoints import save_chatterbox, sound
 
 TEXT = "Good morning. The cranes are back."
@@ -38,31 +36,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_it_speaks_in_a_new_process_on_both_backends(folder: Path, tmp_path: Path) -> None:
     recording = tmp_path / "me.wav"
     soundfile.write(recording, sound(2.0), 24000)
-    heard = []
-    for backend in ("torch", "mlx"):
-        target = tmp_path / f"{backend}.wav"
-        command = [
-            sys.executable,
-            "-m",
-            "app.cli",
-            "speak",
-            "Good morning.",
-            "--model",
-            str(folder),
-            "--clone",
-            str(recording),
-        ]
-        done = subprocess.run(
-            [*command, "--temperature", "0", "--seed", "3", "--instructions", "guidance 0.2",
-             "-o", str(target), "--backend", backend, "--device", "cpu"],
-            capture_output=True, text=True, timeout=280,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        samples, rate = soundfile.read(target)
-        assert rate == 24000
-        heard.append(samples)
-    assert len(heard[0]) == len(heard[1]) > 5000
-    assert np.sqrt(np.mean((heard[0] - heard[1]) ** 2)) < 0.05 * np.sqrt(np.mean(heard[0] ** 2))
+    more = ["--clone", recording, "--temperature", "0", "--instructions", "guidance 0.2"]
+    spoken_by_both("Good morning.", folder, tmp_path, *more, within=0.05, least=5000)
 
 
 @pytest.fixture(scope="module")
@@ -130,9 +105,7 @@ def test_instructions_and_texts() -> None:
 
 @pytest.fixture(scope="module")
 def live(folder: Path) -> Iterator[Live]:
-    where = LoadOptions(backend="auto", device="cpu", download=False)
-    catalogue = Catalogue({"chatterbox": str(folder)}, use_cache=False)
-    with serving(lambda of: Engine(of, Settings()), lambda name: load_any(name, where), catalogue) as up:
+    with voice_server("chatterbox", folder) as up:
         yield up
 
 
@@ -140,21 +113,15 @@ def test_the_server_speaks_with_it(live: Live) -> None:
     body = {
         "model": "chatterbox",
         "input": TEXT,
-        "response_format": "wav",
-        "stream": False,
         "max_tokens": 30,
         "seed": 2,
+        "instructions": "exaggeration 0.8",
     }
-    reply = httpx.post(f"{live.url}/v1/audio/speech", json=body | {"instructions": "exaggeration 0.8"}, timeout=120)
-    assert reply.status_code == 200, reply.text
-    samples, rate = soundfile.read(io.BytesIO(reply.content))
+    made = spoken_over_http(live, body, [({"voice": "nobody"}, "voice"), ({"language": "german"}, "language")])
+    samples, rate = soundfile.read(io.BytesIO(made))
     assert rate == 24000
     assert len(samples) > 5000
-    voices = httpx.get(f"{live.url}/v1/audio/voices", params={"model": "chatterbox"}, timeout=120).json()
-    assert "default" in {card["id"] for card in voices["data"]}
-    for change, param in (({"voice": "nobody"}, "voice"), ({"language": "german"}, "language")):
-        refused = httpx.post(f"{live.url}/v1/audio/speech", json=body | change, timeout=120)
-        assert (refused.status_code, refused.json()["error"]["param"]) == (400, param)
+    assert "default" in voices_over_http(live, "chatterbox")
 
 
 def test_the_window_offers_its_voices(folder: Path) -> None:

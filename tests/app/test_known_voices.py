@@ -14,8 +14,10 @@ import soundfile
 
 import grus
 from app.cli import main
+from app.runtime import known_voices
 from app.runtime.known_voices import KnownVoices
 from engine.errors import BadRequest
+from engine.file_lock import exclusive
 from engine.pipelines.listening.voice_prints import VoicePrint
 from tests.engine.pipelines.listening.conftest import RATE, talk
 from tests.sortformer_checkpoints import save_sortformer
@@ -111,3 +113,53 @@ def test_a_file_that_cannot_be_read_is_not_replaced(tmp_path: Path) -> None:
         with pytest.raises(BadRequest, match="cannot be read"):
             change()
     assert voices.file.read_bytes() == damaged
+
+
+def test_a_deleted_voice_comes_back_but_for_what_was_named_since(tmp_path: Path) -> None:
+    voices = KnownVoices(tmp_path)
+    voices.keep("Anna", "m", "monday", of(1, 0))
+    voices.keep("Anna", "m", "tuesday", of(0, 1))
+    voices.keep("Bert", "m", "monday", of(1, 1))
+    assert [one["recording"] for one in voices.delete("Anna", "tuesday")] == ["tuesday"]
+    gone = voices.delete("Anna")
+    voices.keep("Anna", "m", "monday", of(0, 1))
+    voices.restore(gone)
+    np.testing.assert_allclose(voices.prints("m")["Anna"].vector, [0, 1], atol=1e-5)
+    assert {one.name: one.recordings for one in voices.all()} == {"Anna": 1, "Bert": 1}
+    gone = voices.delete("Anna")
+    voices.restore(gone)
+    voices.restore(gone)
+    assert {one.name: one.recordings for one in voices.all()} == {"Anna": 1, "Bert": 1}
+
+
+NAMING = """
+import sys
+from pathlib import Path
+import numpy as np
+from app.runtime.known_voices import KnownVoices
+from engine.pipelines.listening.voice_prints import VoicePrint
+
+for number in range(20):
+    KnownVoices(Path(sys.argv[1])).keep(f"{sys.argv[2]} {number}", "m", "r", VoicePrint(np.ones(200, np.float32), 2.0))
+"""
+
+
+def test_programs_that_name_voices_at_once_lose_none(tmp_path: Path) -> None:
+    running = [
+        subprocess.Popen([sys.executable, "-c", NAMING, str(tmp_path), name]) for name in ("Anna", "Bert", "Eva")
+    ]
+    assert [one.wait(120) for one in running] == [0, 0, 0]
+    want = {f"{name} {number}" for name in ("Anna", "Bert", "Eva") for number in range(20)}
+    assert {one.name for one in KnownVoices(tmp_path).all()} == want
+
+
+def test_who_waits_too_long_for_another_program_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known_voices, "_PATIENCE", 0.2)
+    voices = KnownVoices(tmp_path)
+    with (
+        exclusive(voices.file.with_suffix(".lock"), lambda: None),
+        pytest.raises(BadRequest, match="another program"),
+    ):
+        voices.keep("Anna", "m", "r", of(1))
+    voices.keep("Anna", "m", "r", of(1))
+    assert [one.name for one in voices.all()] == ["Anna"]

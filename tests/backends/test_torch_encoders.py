@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from backends.base import Dense, DType, Rope
+from backends.base import Dense, DistanceKeys, DType, Rope
 from backends.torch.backend import TorchBackend
 from backends.torch.encoders import TorchEncoder
 from backends.torch.kernels import library
@@ -115,3 +115,71 @@ def test_the_error_function_of_numbers_of_all_sizes() -> None:
     assert made[-1, -1].isnan()
     off = (made.double() - want).abs() / x.double().abs().clamp_min(1e-3)
     assert float(off.view(-1)[:-1].max()) < 4e-7
+
+
+class Wide:
+    """Heads of eight registers' widths, with quantized weights, among those of other sequences; or attention by distance and a convolution."""
+
+    def __init__(self, backend: TorchBackend, dim: int, quant: str | None, by_distance: bool = False) -> None:
+        self.ops, self.dim, self.width = backend.ops, dim, 2 * dim
+        self.by_distance = by_distance
+        random = torch.Generator().manual_seed(dim)
+
+        def made(out: int, inp: int) -> Any:
+            w = torch.randn(out, inp, generator=random) * inp**-0.5
+            return backend.linear([Dense(raw(w.numpy(), "F32"), quant)], [None])
+
+        self.project, self.distance = made(3 * self.width, self.width), made(self.width, self.width)
+        self.table = torch.randn(3000, self.width, generator=random)
+        self.content, self.position = torch.randn(2, 2, dim, generator=random)
+        self.taps = backend.ops.conv_weight(torch.randn(self.width, 1, 5, generator=random))
+        self.bias = torch.randn(self.width, generator=random)
+
+    def keys(self, n: int) -> Any:
+        return self.distance(self.table[1500 - n : 1500 + n - 1])
+
+    def __call__(self, x: Any, angles: Any, among: Any) -> Any:
+        q, k, v = self.ops.qkv(3 * self.project(x), 2, 2, self.dim, None)
+        if not self.by_distance:
+            return x + among.attend(q, k, v, self.dim**-0.5).reshape(x.shape[0], self.width)
+        distances = DistanceKeys(self.content, self.position, self.keys)
+        x = x + among.attend_by_distance(q, k, v, self.dim**-0.5, distances).reshape(x.shape[0], self.width)
+        return among.convolve(x, self.taps, self.bias, 5)
+
+
+LENS = ([70], [1, 16, 33], [200, 5], [63, 64, 65])
+
+
+@pytest.mark.parametrize("dim", [16, 24, 64, 72, 128])
+def test_quantized_layers_attend_in_bf16(dim: int) -> None:
+    """As near to the operations one by one as bf16 is, where the CPU does so; else as floats are."""
+    backend = TorchBackend()
+    whole = backend.encoder([Wide(backend, dim, "Q8_0")], None)
+    assert isinstance(whole, TorchEncoder)
+    for lens in LENS:
+        x = torch.randn(sum(lens), 2 * dim, generator=torch.Generator().manual_seed(sum(lens)))
+        made, _ = ended(whole.run(x, lens))
+        want, _ = ended(whole.plain.run(x, lens))
+        assert whole.traced
+        torch.testing.assert_close(made, want, rtol=0, atol=1.5e-2 * float((want - x).abs().max()))
+        assert float((made - want).square().mean()) < (4e-3 * float((want - x).abs().max())) ** 2
+    x[:, 0] = torch.nan
+    made, _ = ended(whole.run(x, lens))
+    assert made.isnan().all()
+
+
+@pytest.mark.parametrize("dim", [16, 24, 64])
+def test_attention_by_distance_and_convolutions_equal_the_operations_one_by_one(dim: int) -> None:
+    backend = TorchBackend()
+    whole = backend.encoder([Wide(backend, dim, None, by_distance=True)], None)
+    assert isinstance(whole, TorchEncoder)
+    for lens in (*LENS, [700, 3], [40]):  # more tokens than it has keys of distances for: they are made anew
+        x = torch.randn(sum(lens), 2 * dim, generator=torch.Generator().manual_seed(sum(lens)))
+        made, _ = ended(whole.run(x, lens))
+        want, _ = ended(whole.plain.run(x, lens))
+        assert whole.traced
+        torch.testing.assert_close(made, want, rtol=0, atol=5e-5 * float(want.abs().max()))
+    x = torch.randn(1100, 2 * dim, generator=torch.Generator().manual_seed(1))
+    made, _ = ended(whole.run(x, [1100]))  # beyond what a program holds
+    want, _ = ended(whole.plain.run(x, [1100]))
+    torch.testing.assert_close(made, want, rtol=0, atol=5e-5 * float(want.abs().max()))

@@ -189,6 +189,23 @@ def test_cross_attention_remembers_the_encoder():
     assert kv.used == 0
 
 
+def test_an_encoder_s_keys_are_kept_in_half_precision_where_others_are():
+    full, half = Rig("full", "cross"), Rig("full", "cross", bits=16)
+    k, v = torch.from_numpy(np.random.default_rng(0).normal(size=(2, 9, KV_HEADS, DIM)).astype(np.float32))
+    k[0] = 1e6  # beyond what half precision holds
+    made = []
+    for rig in (full, half):
+        slot = rig.kv.open(10)
+        rig.kv.write_cross(slot, 1, k, v)
+        made.append(rig.feed(slot, [1, 2, 3]))
+        snapshot, fresh = rig.kv.snapshot(slot), rig.kv.open(10)
+        rig.kv.restore(fresh, rig.kv.import_snapshot(3, rig.kv.export_snapshot(snapshot)))
+        same(rig.feed(fresh, [5]), rig.feed(slot, [5]))
+    assert half.kv.cross_of(slot, 1)[0].dtype == torch.float16
+    assert half.kv.used < 0.6 * full.kv.used
+    assert np.isfinite(made[1]).all()
+
+
 @pytest.mark.parametrize(("bits", "error"), [(8, 1 / 255), (4, 1 / 15)])
 @pytest.mark.parametrize("dim", [128, 32, 24])
 def test_quantization_errs_by_half_a_step(bits, error, dim):

@@ -43,8 +43,28 @@ BENCHES = {
     "window": ("The window, drawn without a screen", "window", "rows"),
     "speech": ("Speaking on this CPU, Qwen3-TTS 0.6B's shape, random weights", "speech", "rows"),
     "speech-8bit": ("One voice at 8 bits, without the reference package", "speech", "eight_bit_rows"),
+    "first-sound": (
+        "The first sound of a sentence on this CPU, Pocket-TTS's shape, random weights",
+        "first_sound",
+        "rows",
+    ),
     "kokoro": ("Kokoro on this CPU, its published shape, random weights", "kokoro", "rows"),
     "listening": ("Listening on this CPU, Moonshine-base's shape, random weights", "listening", "rows"),
+    "whisper-small": (
+        "Whisper small's shape on this CPU, random weights, half a minute of sound",
+        "whisper",
+        "small_rows",
+    ),
+    "whisper-turbo": (
+        "Whisper large-v3-turbo's shape on this CPU, random weights, half a minute of sound",
+        "whisper",
+        "turbo_rows",
+    ),
+    "parakeet": (
+        "Parakeet TDT 0.6B's shape on this CPU, random weights, a minute of sound",
+        "whisper",
+        "parakeet_rows",
+    ),
     "reading": ("Reading on this CPU, PaddleOCR-VL's shape, random weights", "reading", "rows"),
     "ocr-lines": (
         "Lines of text on this CPU, PP-OCRv6's published shapes, random weights, f32",

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QLineEdit, QWidget
 
 from app.gui.look import Look
+from app.gui.settings.deletable_rows import DeletableRows
 from app.gui.settings.section import SettingsSection
 from app.gui.store.memories import KeptFact
 from app.gui.texts import tr
-from app.gui.theme import GRID
 from app.gui.viewmodels.memories import Memories
 from app.gui.widgets import icon_button
 
@@ -30,12 +30,8 @@ class MemoriesView(SettingsSection):
         self.say().setText(
             tr("A model that calls tools may propose a fact. You are asked before it is kept, and can edit or delete it here.")
         )  # fmt: skip
-        self._rows = QVBoxLayout()
-        self._rows.setContentsMargins(0, 0, 0, 0)
-        self._rows.setSpacing(GRID)
-        rows = QWidget()
-        rows.setLayout(self._rows)
-        self.put(rows)
+        self._rows = DeletableRows(look)
+        self.put(self._rows)
         self.field = QLineEdit()
         self.field.setAccessibleName(tr("Add a fact"))
         self.field.setPlaceholderText(tr("Add a fact, and press Enter"))
@@ -60,35 +56,24 @@ class MemoriesView(SettingsSection):
         if self._shown == self.memories.facts:
             return
         self._shown = list(self.memories.facts)
-        while (item := self._rows.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.setParent(None)
-                widget.deleteLater()
+        self._rows.clear()
         for fact in self._shown:
-            self._rows.addWidget(self._row(fact))
+            self._add_row(fact)
 
-    def _row(self, fact: KeptFact) -> QWidget:
+    def _add_row(self, fact: KeptFact) -> None:
         field = QLineEdit(fact.text)
         field.setObjectName(f"fact.{fact.id}")
         field.setAccessibleName(tr("Fact"))
         field.setToolTip(fact.text)
         field.setCursorPosition(0)
         field.editingFinished.connect(partial(self._edit, fact, field))
-        row = QHBoxLayout()
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(GRID)
-        row.addWidget(field, 1)
+        sources = list[QWidget]()
         if (conversation := fact.conversation) is not None:
             words = tr("Open the conversation: {title}", title=fact.title)
-            source = icon_button(self._look, "chat", words, partial(self._open, conversation), size=16)
-            source.setObjectName(f"source.{fact.id}")
-            row.addWidget(source)
-        drop = icon_button(self._look, "trash", tr("Delete this fact"), partial(self.memories.delete, fact.id), size=16)
-        drop.setObjectName(f"drop.{fact.id}")
-        row.addWidget(drop)
-        line = QWidget()
-        line.setLayout(row)
-        return line
+            sources = [icon_button(self._look, "chat", words, partial(self._open, conversation), size=16)]
+            sources[0].setObjectName(f"source.{fact.id}")
+        delete = partial(self.memories.delete, fact.id)
+        self._rows.add(field, *sources, words=tr("Delete this fact"), delete=delete, name=f"drop.{fact.id}")
 
     def _edit(self, fact: KeptFact, field: QLineEdit) -> None:
         """An emptied field is no deletion: the fact is shown again."""

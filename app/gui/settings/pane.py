@@ -319,7 +319,7 @@ class SettingsPane(Pane):
         self.tools = ToolsView(context.look, AddedTools(context.work, lambda: context.core.tools))
         show: Callable[[int], object] = lambda id: context.open_pane("chat").open(id)  # noqa: E731
         self.memories = MemoriesView(context.look, context.memories, show)
-        self.voices = KnownVoicesView(context.look, KnownVoiceList(context.work, context.places.data))
+        self.voices = KnownVoicesView(context.look, KnownVoiceList(context.work, context.places.data, context.say))
         self.updates = UpdatesView(context.look, context.updates, context.restart)
         self._build()
         self.computing.changed.connect(self._show)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import re
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -100,6 +101,7 @@ class ListenResults(Results[ListenRecording]):
         self.model = ""
         self.speakers = False  # whether they are told apart
         self._sound: queue.SimpleQueue[np.ndarray | None] | None = None  # from the microphone
+        self._voices = threading.Lock()  # over what is kept of voices
 
     def to_record(self, item: ListenRecording) -> records.StoredResult:
         return _to_result(item)
@@ -251,14 +253,16 @@ class ListenResults(Results[ListenRecording]):
         if not new or new == old or not any(segment.speaker == old for segment in item.segments):
             return False
         made = [spoken_by(one, new) if one.speaker == old else one for one in item.segments]
-        self._change(item, 0, len(made), made)
+        self._change(item, 0, len(made), made, (old, new))
         self._keep_voice(item, old, new)
         return True
 
     def _keep_voice(self, item: ListenRecording, old: str, new: str) -> None:
-        """Who is named here is known in the next recording, where a model knows voices again."""
+        """Who is named here is known in the next recording, where a model knows voices again; and no longer by this one, where the name is
+        taken back."""
         number = re.search(r"\d+", new)
-        if (number and new == tr("Speaker {number}", number=number[0])) or not item.source.exists():
+        nameless = bool(number and new == tr("Speaker {number}", number=number[0]))
+        if not item.source.exists():
             return
         segments, data = [one for one in item.segments if one.speaker == new], self._folder.parent
 
@@ -267,9 +271,15 @@ class ListenResults(Results[ListenRecording]):
             from app.runtime.known_voices import KnownVoices, keep_voice, recording_mark
             from engine.media.sound import SoundStream
 
-            if (verifier := pipelines.verifier(core)) is not None:
-                mark, sound = recording_mark(item.source), SoundStream(item.source, RATE)
-                keep_voice(core.engine, verifier, sound, segments, new, mark, KnownVoices(data), old)
+            mark, known = recording_mark(item.source), KnownVoices(data)
+            if nameless:
+                with self._voices:
+                    known.delete(old, mark)
+            elif (verifier := pipelines.verifier(core)) is not None:
+                with self._voices:  # one edit after the other, and an undone one not at all
+                    sound = SoundStream(item.source, RATE)
+                    wanted = lambda: any(one.speaker == new for one in list(item.segments))  # noqa: E731
+                    keep_voice(core.engine, verifier, sound, segments, new, mark, known, old, wanted)
             yield
 
         self._streams.stream(
@@ -297,13 +307,26 @@ class ListenResults(Results[ListenRecording]):
 
     def undo(self, item: ListenRecording) -> int | None:
         """The number of the segment that is as before, or None."""
-        return self._moved(item, item.history.undo(item.segments))
+        edit = item.history.undo(item.segments)
+        if edit is not None and edit.renamed is not None:
+            self._keep_voice(item, edit.renamed[1], edit.renamed[0])
+        return self._moved(item, None if edit is None else edit.at)
 
     def redo(self, item: ListenRecording) -> int | None:
-        return self._moved(item, item.history.redo(item.segments))
+        edit = item.history.redo(item.segments)
+        if edit is not None and edit.renamed is not None:
+            self._keep_voice(item, *edit.renamed)
+        return self._moved(item, None if edit is None else edit.at)
 
-    def _change(self, item: ListenRecording, at: int, count: int, new: Sequence[TranscriptSegment]) -> None:
-        item.history.change(item.segments, at, count, new)
+    def _change(
+        self,
+        item: ListenRecording,
+        at: int,
+        count: int,
+        new: Sequence[TranscriptSegment],
+        renamed: tuple[str, str] | None = None,
+    ) -> None:
+        item.history.change(item.segments, at, count, new, renamed)
         self._moved(item, at)
 
     def _moved(self, item: ListenRecording, at: int | None) -> int | None:

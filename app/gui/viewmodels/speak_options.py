@@ -12,7 +12,15 @@ from app.runtime.catalogue import config_in
 from engine.hub.cache import find
 from engine.hub.resolve import resolve
 from engine.media import system_speech
-from engine.pipelines.speaking import CHATTERBOX_STYLE, CHATTERBOX_VOICE, is_kokoro, is_orpheus, is_spark
+from engine.pipelines.speaking import (
+    CHATTERBOX_STYLE,
+    CHATTERBOX_VOICE,
+    OMNIVOICE_LANGUAGES,
+    OMNIVOICE_STYLE,
+    is_kokoro,
+    is_orpheus,
+    is_spark,
+)
 from engine.pipelines.speaking.system_voice import spoken_languages
 from engine.weights.chatterbox_files import own_voice
 
@@ -101,6 +109,10 @@ def offer_of(config: Mapping[str, Any], folder: Path, cache_dir: str | None = No
 
         languages_of = tuple(sorted(name for name, _, _ in kokoro.LANGUAGES.values()))
         return SpeakOptions(tuple(kokoro.voices_in(folder)), languages_of, needs_voice=False, own_voice=True)
+    if config.get("model_type") == "omnivoice":
+        return SpeakOptions(
+            languages=OMNIVOICE_LANGUAGES, clones=True, words="may", needs_voice=False, style=OMNIVOICE_STYLE
+        )
     if config.get("model_type") == "chatterbox":
         own = (CHATTERBOX_VOICE,) if own_voice(folder) is not None else ()
         return SpeakOptions(

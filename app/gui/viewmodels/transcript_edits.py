@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from engine.pipelines.listening.transcript import TranscriptSegment, TranscriptWord, placed_words, split
 
@@ -66,38 +67,52 @@ def pattern_of(find: str, match_case: bool) -> re.Pattern[str] | None:
     return re.compile(re.escape(find), 0 if match_case else re.IGNORECASE) if find.strip() else None
 
 
+class SegmentEdit(NamedTuple):
+    """A part of a list of segments, and what replaced it. `renamed`: the names of a speaker before and after, where that was the edit."""
+
+    at: int
+    old: tuple[TranscriptSegment, ...]
+    new: tuple[TranscriptSegment, ...]
+    renamed: tuple[str, str] | None = None
+
+
 @dataclass
 class SegmentHistory:
-    """Changes of a list of segments, each one a part of it and what replaced that. What is appended later stays."""
+    """Changes of a list of segments. What is appended later stays."""
 
-    _done: list[tuple[int, tuple[TranscriptSegment, ...], tuple[TranscriptSegment, ...]]] = field(default_factory=list)
-    _undone: list[tuple[int, tuple[TranscriptSegment, ...], tuple[TranscriptSegment, ...]]] = field(
-        default_factory=list
-    )
+    _done: list[SegmentEdit] = field(default_factory=list)
+    _undone: list[SegmentEdit] = field(default_factory=list)
 
-    def change(self, segments: list[TranscriptSegment], at: int, count: int, new: Sequence[TranscriptSegment]) -> None:
+    def change(
+        self,
+        segments: list[TranscriptSegment],
+        at: int,
+        count: int,
+        new: Sequence[TranscriptSegment],
+        renamed: tuple[str, str] | None = None,
+    ) -> None:
         """Put `new` in the place of `count` segments."""
-        self._done.append((at, tuple(segments[at : at + count]), tuple(new)))
+        self._done.append(SegmentEdit(at, tuple(segments[at : at + count]), tuple(new), renamed))
         del self._done[:-_MOST]
         self._undone.clear()
         segments[at : at + count] = new
 
-    def undo(self, segments: list[TranscriptSegment]) -> int | None:
-        """The row where something came back, or None."""
+    def undo(self, segments: list[TranscriptSegment]) -> SegmentEdit | None:
+        """The edit that was taken back."""
         if not self._done:
             return None
-        self._undone.append(self._done.pop())
-        at, old, new = self._undone[-1]
-        segments[at : at + len(new)] = old
-        return at
+        edit = self._done.pop()
+        self._undone.append(edit)
+        segments[edit.at : edit.at + len(edit.new)] = edit.old
+        return edit
 
-    def redo(self, segments: list[TranscriptSegment]) -> int | None:
+    def redo(self, segments: list[TranscriptSegment]) -> SegmentEdit | None:
         if not self._undone:
             return None
-        self._done.append(self._undone.pop())
-        at, old, new = self._done[-1]
-        segments[at : at + len(old)] = new
-        return at
+        edit = self._undone.pop()
+        self._done.append(edit)
+        segments[edit.at : edit.at + len(edit.old)] = edit.new
+        return edit
 
     @property
     def can_undo(self) -> bool:

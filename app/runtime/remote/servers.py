@@ -26,7 +26,7 @@ SILENCE = 300.0  # seconds without a byte after which a reply is given up: a lon
 _NAME = re.compile(r"[A-Za-z0-9](?:[\w.-]{0,38}[A-Za-z0-9])?", re.ASCII)
 _KEY = re.compile(r"[!-~]{1,4000}")
 _LISTENS = re.compile(r"whisper|moonshine|parakeet|transcri|\basr\b|-asr", re.IGNORECASE)
-_SPEAKS = re.compile(r"\btts\b|-tts|tts-|kokoro|chatterbox|orpheus|spark-tts", re.IGNORECASE)
+_SPEAKS = re.compile(r"\btts\b|-tts|tts-|kokoro|chatterbox|omnivoice|orpheus|spark-tts", re.IGNORECASE)
 _EMBEDS = re.compile(r"embed|\bbge\b|bge-|\be5-|gte-", re.IGNORECASE)
 
 

@@ -101,6 +101,7 @@ class AttentionBlock(ctypes.Structure):
         ("heads", c_int64),
         ("kept_k", c_void_p),
         ("kept_v", c_void_p),
+        *((name, c_void_p) for name in ("distance_keys", "distance_content", "distance_position")),
     ]
 
 

@@ -174,6 +174,11 @@ def _read(raw: Raw, place: memoryview) -> None:
 AnyMatrix = PackedMatrix | RowMatrix
 
 
+def is_quantized(matrix: AnyMatrix) -> bool:
+    """Whether the weights have eight bits or fewer, so that products round their inputs to bytes."""
+    return matrix.matrix.format.code not in (formats.Code.F32, formats.Code.F16, formats.Code.BF16, formats.Code.F8)
+
+
 def alike(a: AnyMatrix, b: AnyMatrix) -> bool:
     same = a.rows_each == b.rows_each and a.matrix.row_bytes == b.matrix.row_bytes
     return same and bytes(a.matrix.format) == bytes(b.matrix.format)

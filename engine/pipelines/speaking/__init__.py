@@ -8,6 +8,23 @@ from typing import Any
 
 CHATTERBOX_VOICE = "default"  # that comes with the model
 CHATTERBOX_STYLE = "exaggeration 0.7, guidance 0.3"  # an example of its instructions
+OMNIVOICE_STYLE = "female, low pitch, british accent"  # an example of its instructions
+OMNIVOICE_LANGUAGES = (
+    *(
+        "arabic",
+        "chinese",
+        "dutch",
+        "english",
+        "french",
+        "german",
+        "hindi",
+        "indonesian",
+        "italian",
+        "japanese",
+        "korean",
+    ),
+    *("polish", "portuguese", "russian", "spanish", "thai", "turkish", "ukrainian", "vietnamese"),
+)  # those of 600 that are named; others by their code
 _ORPHEUS_VOCABULARY = 128_266 + 7 * 4096  # Llama's, and the codes of a frame
 
 

@@ -163,6 +163,7 @@ class Chatterbox:
     rate = RATE
     token_rate = float(TOKEN_RATE)
     clones = True
+    heard_whole = True  # a passage's tokens become sound together
 
     def __init__(self, engine: EngineLike, model: str) -> None:
         self.engine, self.model = engine, model

@@ -24,7 +24,7 @@ import numpy as np
 from engine.errors import BadRequest, ErrorText, SpeechRanAway
 from engine.media.stretch import Stretch
 from engine.pipelines.speaking.pronunciation import NO_PRONUNCIATIONS, Pronunciations
-from engine.pipelines.speaking.text import Passage, in_words, passages, plain
+from engine.pipelines.speaking.text import Passage, begun_soon, in_words, passages, plain
 from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, OnCodes, SpeechSampling, SpokenPassage, VoiceSettings
 from engine.tasks import CancelScope, EngineLike, Task
 from engine.types import Done, Event, Failed, RequestHandle
@@ -283,6 +283,8 @@ def speak_long_form(model: SpeechModel, text: str, settings: VoiceSettings, opti
     work, and so does cancelling `scope` from any thread. `progress` receives the characters spoken and their total.
     `example`: what the voice said earlier in a conversation, so that it stays the same voice."""
     parts = prepare_text(text, settings, options)
+    if getattr(model, "heard_whole", False):
+        parts = begun_soon(parts)
     check_voice(model, settings, options)
     scoped, stretched = at_speed(model, options.speed)
     stretch = Stretch(stretched, model.rate)

@@ -1,4 +1,5 @@
-"""The text-to-speech models by their checkpoints: Qwen3-TTS, Pocket-TTS, Chatterbox, Kokoro, Orpheus, Spark-TTS, and the system's own voices."""
+"""The text-to-speech models by their checkpoints: Qwen3-TTS, OmniVoice, Pocket-TTS, Chatterbox, Kokoro, Orpheus, Spark-TTS, and the system's own
+voices."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from engine.errors import BadRequest, ErrorText
 from engine.pipelines.speaking import is_kokoro, is_orpheus, is_spark
 from engine.pipelines.speaking.chatterbox import Chatterbox
 from engine.pipelines.speaking.kokoro import KokoroVoice
+from engine.pipelines.speaking.omnivoice import OmniVoiceSpeech
 from engine.pipelines.speaking.orpheus import Orpheus
 from engine.pipelines.speaking.pocket_tts import PocketTTS
 from engine.pipelines.speaking.qwen3_tts import Qwen3TTS
@@ -30,6 +32,8 @@ def speaker(engine: EngineLike, model: str) -> SpeechModel:
         return Qwen3TTS(engine, model)
     if config.get("model_type") == "pocket_tts":
         return PocketTTS(engine, model)
+    if config.get("model_type") == "omnivoice":
+        return OmniVoiceSpeech(engine, model)
     if is_kokoro(config):
         return KokoroVoice(engine, model)
     if config.get("model_type") == "chatterbox":
@@ -42,7 +46,7 @@ def speaker(engine: EngineLike, model: str) -> SpeechModel:
         return Spark(engine, model)
     raise BadRequest(
         ErrorText(
-            "{model} does not speak. Qwen3-TTS, Pocket-TTS, Chatterbox, Kokoro, Orpheus and Spark-TTS models do.",
+            "{model} does not speak. Qwen3-TTS, OmniVoice, Pocket-TTS, Chatterbox, Kokoro, Orpheus and Spark-TTS models do.",
             model=model,
         ),
         "model",

@@ -194,6 +194,14 @@ def passages(text: str) -> list[Passage]:
     return [*made[:-1], Passage(made[-1].text, 0.0)] if made else []
 
 
+def begun_soon(whole: list[Passage]) -> list[Passage]:
+    """The same text, its first passage cut behind the first sentence: of a voice that is heard passage by passage, the sound begins sooner."""
+    first, *rest = whole
+    head = next(sentences(first.text))
+    tail = first.text[len(head) :].strip()
+    return [Passage(head, SENTENCE_PAUSE), Passage(tail, first.pause), *rest] if tail else whole
+
+
 def size(text: str) -> float:
     """The share of a full passage that the text takes."""
     return sum(1 / SIGNS if _wide(character) else 1 / LETTERS for character in text)

@@ -61,11 +61,11 @@ def test_what_is_appended_after_an_edit_outlives_its_undo() -> None:
     segments, history = [TIMED, PLAIN], SegmentHistory()
     history.change(segments, 0, 2, [merged(TIMED, PLAIN)])
     segments.append(PLAIN)
-    assert history.undo(segments) == 0
-    assert segments == [TIMED, PLAIN, PLAIN]
-    assert history.redo(segments) == 0
+    assert (edit := history.undo(segments)) is not None
+    assert (edit.at, segments) == (0, [TIMED, PLAIN, PLAIN])
+    assert history.redo(segments) == edit
     assert segments == [merged(TIMED, PLAIN), PLAIN]
-    assert history.undo(segments) == 0
+    assert history.undo(segments) == edit
     history.change(segments, 1, 1, [TIMED])
     assert history.redo(segments) is None  # another edit has taken its place
 

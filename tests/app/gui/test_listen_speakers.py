@@ -17,6 +17,7 @@ from app.gui.listen.segment_table import SPEAKER, TEXT
 from app.gui.listen.speakers import SpeakerMenu, remembered
 from app.gui.viewmodels.transcript_edits import merged, parted, speakers_of
 from app.runtime import catalogue, pipelines
+from app.runtime.known_voices import KnownVoices
 from engine.errors import BadRequest
 from engine.loading import LoadOptions
 from engine.pipelines.listening.transcript import TranscriptSegment, TranscriptWord
@@ -130,6 +131,37 @@ def test_a_voice_that_was_named_is_known_in_the_next_recording_until_it_is_forgo
     grus.until(lambda: settings.voices.voices.names == ["Eva"])
     grus.qtbot.mouseClick(settings.voices.findChild(QAbstractButton, "voice.Eva"), LEFT)
     grus.until(lambda: not file.exists() and settings.voices.voices.names == [])
+    assert grus.window.notice.sentence.text() == "The voice Eva was deleted."
+    grus.qtbot.mouseClick(grus.window.notice.undo, LEFT)
+    grus.until(lambda: settings.voices.voices.names == ["Eva"])
+    assert [one.name for one in KnownVoices(file.parent).all()] == ["Eva"]
+
+
+def test_a_name_that_is_taken_back_takes_the_voice_back(
+    grus: Opened, pane: ListenPane, ears: sdk.Ears, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipelines, "verifier", lambda core: ears.voice_prints)
+    known = KnownVoices(pane.context.places.data)
+    item = transcribed(grus, pane, tmp_path / "talk.wav")
+    before = names(pane)
+
+    def kept() -> list[str]:
+        return [one.name for one in known.all()]
+
+    pane.rename_speaker(item, 0, "Eva")
+    grus.until(lambda: kept() == ["Eva"])
+    pane.moved(pane.results.undo)
+    assert names(pane) == before
+    grus.until(lambda: kept() == [])
+    pane.moved(pane.results.redo)
+    grus.until(lambda: kept() == ["Eva"])
+    pane.rename_speaker(item, 0, "Ida")
+    grus.until(lambda: kept() == ["Ida"])
+    pane.moved(pane.results.undo)  # whom it was before is known by this voice again
+    grus.until(lambda: kept() == ["Eva"])
+    pane.moved(pane.results.redo)
+    pane.moved(pane.results.undo)  # before the voice was heard
+    grus.until(lambda: kept() == ["Eva"])
 
 
 def test_a_transcript_is_whole_where_the_model_of_voices_fails(

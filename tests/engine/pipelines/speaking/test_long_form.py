@@ -11,7 +11,7 @@ import pytest
 
 from engine.errors import BadRequest, SpeechRanAway
 from engine.pipelines.speaking.speech import TOGETHER, SpeechOptions, speak_long_form
-from engine.pipelines.speaking.text import passages
+from engine.pipelines.speaking.text import passages, sentences
 from engine.pipelines.speaking.voice import MODEL_DEFAULTS, VoiceSettings
 from engine.tasks import CancelScope
 
@@ -117,6 +117,17 @@ def test_the_first_sound_comes_before_the_first_passage_is_done():
     assert len(next(story))
     assert voice.made < 5
     story.close()
+
+
+def test_a_voice_that_is_heard_when_a_passage_is_whole_begins_with_one_sentence():
+    class Whole(Tones):
+        heard_whole = True
+
+    voice, usual = Whole(), Tones()
+    spoken(voice, LONG)
+    spoken(usual, LONG)
+    assert voice.said[0][0] == next(sentences(LONG)) != usual.said[0][0]
+    assert sorted(" ".join(text for text, *_ in voice.said).split()) == sorted(LONG.split())
 
 
 def test_closing_stops_what_is_made_ahead():

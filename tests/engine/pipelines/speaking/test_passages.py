@@ -11,6 +11,7 @@ from engine.pipelines.speaking.text import (
     CLAUSE_PAUSE,
     PARAGRAPH_PAUSE,
     SENTENCE_PAUSE,
+    begun_soon,
     passages,
     sentences,
     size,
@@ -77,3 +78,12 @@ def test_nothing_is_lost(text):
 @pytest.mark.parametrize("text", ["他来了。“你来吗？”她问。", '그는 왔다. "오시나요?" 그녀가 물었다. 끝났다!'])
 def test_spaces_stay_as_their_script_has_them(text):
     assert [passage.text for passage in passages(text)] == [text]
+
+
+def test_the_first_passage_ends_behind_its_first_sentence_where_sound_must_begin_soon() -> None:
+    made = passages("Mr. Crane is here. He dances, as cranes do. Look!\n\nThen he goes.")
+    soon = begun_soon(made)
+    assert [one.text for one in soon] == ["Mr. Crane is here.", "He dances, as cranes do. Look!", "Then he goes."]
+    assert [one.pause for one in soon] == [SENTENCE_PAUSE, made[0].pause, 0.0]
+    assert begun_soon(passages("One sentence alone.")) == passages("One sentence alone.")
+    assert [one.text for one in begun_soon(passages("鶴が来た。踊る。"))] == ["鶴が来た。", "踊る。"]

@@ -212,6 +212,12 @@ struct Heads {
     bool norm_after_rope;
 };
 
+// The second part of scores by distance: queries times a key for how far they are behind a token. Null: there is none.
+struct DistanceScores {
+    const float* keys = nullptr;  // of distance 0; those of 1, 2, ... lie before it, those of tokens ahead behind it
+    const float *content = nullptr, *position = nullptr;  // are added to queries: for keys, for distances
+};
+
 // Attention of up to sixteen successive tokens of one sequence with the heads that share one of keys. Strides count elements.
 struct AttentionBlock {
     const float* q;  // heads lie one behind the other, as they do in `out`
@@ -227,11 +233,34 @@ struct AttentionBlock {
     const float* sink;  // of each head a score that takes part in the softmax and has no value; null: none
     int64_t heads;      // at most kMostHeads
     const KVRows *kept_k, *kept_v;  // in place of `k` and `v`: rows of the KV cache, without a gap; null: none
+    DistanceScores distances;       // of one head
 };
 constexpr int64_t kMostHeads = 4;  // that go through keys and values together
 constexpr int64_t attention_block_scratch(int64_t heads, int64_t dim) {  // floats; `dim`: the wider one
-    return heads * (2 * dim + kRows + kKVTile) * kRows + kKVTile * dim;
+    return heads * (2 * dim + kRows + kKVTile) * kRows + kKVTile * dim + (dim + kKVTile + kRows) * kRows;
 }
+
+// Attention of an encoder with queries, keys and values rounded to bf16, by an instruction that multiplies bf16: up to thirty-two queries of one
+// head, each of which sees all keys. `dim` is a multiple of eight.
+constexpr int64_t kEncoderQueries = 2 * kRows;
+constexpr int64_t encoder_keys(int64_t count) { return (count + 7) / 8 * 8; }  // with the zeros behind them
+
+struct EncoderHead {
+    const float* q;
+    int64_t q_token, queries;
+    const uint16_t *k, *v;  // as `bring` has laid them out: [keys][dim], and [keys / 2][dim][2]
+    int64_t keys, dim;
+    float scale;
+    float* out;
+    int64_t out_token;
+};
+constexpr int64_t encoder_scratch(int64_t dim) { return (3 * dim + 2 * 64) * kRows; }  // floats
+
+struct Bf16EncoderKernels {
+    // Of `count` keys and values that are `apart` numbers from each other; both have room for `encoder_keys`.
+    void (*bring)(const float* keys, const float* values, int64_t apart, int64_t count, int64_t dim, uint16_t* k, uint16_t* v);
+    void (*attend)(const EncoderHead&, float* scratch);
+};
 
 // Functions of one number, or of two; `Sum` makes one number of a row.
 enum class MapFunction : int32_t {
@@ -298,6 +327,7 @@ struct Tier {
     // A 12-bit row becomes one of bf16; `blocks` of 128 columns, all of them written.
     void (*decode_bf12)(const uint8_t* row, int base, int64_t blocks, int64_t ahead, uint16_t* to);
     const Bf16Kernels* bf16;  // null: this CPU has no such instruction
+    const Bf16EncoderKernels* bf16_encoder;  // null: nor has it, or f32 is as fast
     const MatrixUnit* unit;   // null: this CPU has none
     void (*expand)(const Format&, const Panel&, const uint8_t* panel, float* scales);
     // Quantizes `n` rows of x into a tile; `rows` says which (null: 0, 1, ...).
@@ -342,6 +372,7 @@ struct Tier {
 
 const Bf16Kernels* bf16_avx512();  // null where this build has none
 const Bf16Kernels* bf16_neon();
+const Bf16EncoderKernels* bf16_encoder_avx512();
 const MatrixUnit* amx_unit();
 const UnitConvKernels* amx_conv();
 const UnitBf16x3Kernels* amx_bf16x3();

@@ -29,6 +29,21 @@ void block_scores(const float* q, int64_t dim, const float* k, int64_t apart, in
     }
 }
 
+// Sixteen queries of a head, a dimension after the other, with what `more` adds.
+INLINE void lay_out_queries(const AttentionBlock& a, int64_t head, const float* more, float* q) {
+    for (int64_t d = 0; d < a.dim; ++d)
+        for (int64_t i = 0; i < kRows; ++i)
+            q[d * kRows + i] = i < a.queries ? (a.q[i * a.q_token + head * a.dim + d] + (more ? more[d] : 0.0f)) * a.scale : 0.0f;
+}
+
+// Adds to scores of keys first .. first + count those of their distances. `q`: queries that meet distances; `room`: for scores of all distances
+// between these queries and keys, from the largest on: one step further for the next key, one back for the next query.
+INLINE void add_distances(const AttentionBlock& a, const float* q, int64_t first, int64_t count, float* scores, float* room) {
+    block_scores(q, a.dim, a.distances.keys - (a.past + kRows - 1 - first) * a.dim, a.dim, count + kRows - 1, room);
+    for (int64_t t = 0; t < count; ++t)
+        for (int64_t i = 0; i < kRows; ++i) scores[t * kRows + i] += room[(t + kRows - 1 - i) * kRows + i];
+}
+
 // The softmax of one head as far as it has come, of each query.
 struct RunningSoftmax {
     float top[kRows], total[kRows], nan[kRows];  // the largest score, the sum, and NaN where there was one
@@ -87,10 +102,9 @@ void attention_block(const AttentionBlock& a, float* scratch) {
     const int64_t high = std::min(a.end, a.past + a.queries + a.ahead);
     const int64_t queries = a.dim * kRows, sums = (a.v_dim + kTile - 1) / kTile * kTile * kRows, scores = kKVTile * kRows;  // floats a head
     float *q = scratch, *made = q + a.heads * queries, *s = made + a.heads * sums, *room = s + a.heads * scores;
-    for (int64_t h = 0; h < a.heads; ++h)
-        for (int64_t d = 0; d < a.dim; ++d)
-            for (int64_t i = 0; i < kRows; ++i)
-                q[h * queries + d * kRows + i] = i < a.queries ? a.q[i * a.q_token + h * a.dim + d] * a.scale : 0.0f;
+    float *distant = room + kKVTile * a.dim, *of_distances = distant + queries;
+    for (int64_t h = 0; h < a.heads; ++h) lay_out_queries(a, h, a.distances.content, q + h * queries);
+    if (a.distances.keys) lay_out_queries(a, 0, a.distances.position, distant);
     std::fill_n(made, a.heads * sums, 0.0f);
     RunningSoftmax running[kMostHeads];
     for (int64_t h = 0; h < a.heads; ++h)
@@ -101,6 +115,7 @@ void attention_block(const AttentionBlock& a, float* scratch) {
         const float* k = floats_at(a.kept_k, a.k, a.k_token, first, count, room);
         for (int64_t h = 0; h < a.heads; ++h) {
             block_scores(q + h * queries, a.dim, k, a.k_token, count, s + h * scores);
+            if (a.distances.keys) add_distances(a, distant, first, count, s + h * scores, of_distances);
             block_softmax(a, first, count, s + h * scores, running[h]);
         }
         const float* v = floats_at(a.kept_v, a.v, a.v_token, first, count, room);

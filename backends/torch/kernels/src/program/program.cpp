@@ -144,7 +144,8 @@ struct Runner {
     struct HeadTask { int64_t segment, head, first, count; };
 
     // Of every token with those of its own sequence, on both sides. Keys and values lie beside the queries, so far apart that all rows of a
-    // head would want the same few places of a cache: each task brings those of its head together first.
+    // head would want the same few places of a cache: each task brings those of its head together first. `kv_dtype`: whether these, and
+    // queries, may be rounded to bf16.
     void encoder_attention(const Instruction& i) const {
         static thread_local std::vector<HeadTask> tasks;
         tasks.clear();
@@ -159,29 +160,57 @@ struct Runner {
                 for (int64_t first = 0; first < step.segments[s].count; first += most)
                     tasks.push_back({s, head, first, std::min(most, step.segments[s].count - first)});
         const std::vector<HeadTask>& all = tasks;
-        const int64_t room = attention_block_scratch(1, i.dim), stride = width(i.in), dim = i.dim;
+        const bool halves = i.kv_dtype == KVDtype::BF16 && tier.bf16_encoder && !i.w && !i.window && i.ahead >= longest && i.dim % 8 == 0;
         parallel(static_cast<int64_t>(all.size()), 1, threads, [&](int64_t begin, int64_t end) {
-            static thread_local Scratch scratch;
-            float* memory = reinterpret_cast<float*>(scratch.at_least((room + 2 * longest * dim) * 4));
-            float *k = memory + room, *v = k + longest * dim;
-            for (int64_t p = begin; p < end; ++p) {
-                const auto& [at, head, first, count] = all[static_cast<size_t>(p)];
-                const ProgramSegment& segment = step.segments[at];
-                const int64_t low = i.window ? std::max<int64_t>(first + 1 - i.window, 0) : 0;
-                const int64_t high = std::min(segment.count, first + count + i.ahead);
-                const float *x = row(i.in, segment.start), *keys = x + (i.heads + head / (i.heads / i.kv_heads)) * dim;
-                for (int64_t t = low; t < high; ++t) {
-                    std::copy_n(keys + t * stride, dim, k + (t - low) * dim);
-                    std::copy_n(keys + i.kv_heads * dim + t * stride, dim, v + (t - low) * dim);
-                }
-                for (int64_t t = first; t < first + count; t += kRows) {
-                    const AttentionBlock block{x + t * stride + head * dim, stride, k, v, dim, dim, dim, dim,
-                                            std::min<int64_t>(kRows, first + count - t), t - low, i.window, i.ahead, high - low, i.scale,
-                                            row(i.out, segment.start + t) + head * dim, width(i.out), nullptr, 1, nullptr, nullptr};
-                    tier.attention_block(block, memory);
-                }
-            }
+            for (int64_t p = begin; p < end; ++p) halves ? attend_in_bf16(i, all[static_cast<size_t>(p)]) : attend_in_floats(i, all[static_cast<size_t>(p)]);
         });
+    }
+
+    // The keys of a task's head; its values lie behind all heads' keys.
+    const float* keys_of(const Instruction& i, const HeadTask& task) const {
+        return row(i.in, step.segments[task.segment].start) + (i.heads + task.head / (i.heads / i.kv_heads)) * i.dim;
+    }
+
+    void attend_in_floats(const Instruction& i, const HeadTask& task) const {
+        static thread_local Scratch scratch;
+        const auto& [at, head, first, count] = task;
+        const ProgramSegment& segment = step.segments[at];
+        const int64_t room = attention_block_scratch(1, i.dim), stride = width(i.in), dim = i.dim;
+        const int64_t low = i.window ? std::max<int64_t>(first + 1 - i.window, 0) : 0;
+        const int64_t high = std::min(segment.count, first + count + i.ahead);
+        float* memory = reinterpret_cast<float*>(scratch.at_least((room + 2 * (high - low) * dim) * 4));
+        float *k = memory + room, *v = k + (high - low) * dim;
+        const float *x = row(i.in, segment.start), *keys = keys_of(i, task);
+        for (int64_t t = low; t < high; ++t) {
+            std::copy_n(keys + t * stride, dim, k + (t - low) * dim);
+            std::copy_n(keys + i.kv_heads * dim + t * stride, dim, v + (t - low) * dim);
+        }
+        for (int64_t t = first; t < first + count; t += kRows) {
+            const AttentionBlock block{x + t * stride + head * dim, stride, k, v, dim, dim, dim, dim,
+                                       std::min<int64_t>(kRows, first + count - t), t - low, i.window, i.ahead, high - low, i.scale,
+                                       row(i.out, segment.start + t) + head * dim, width(i.out), nullptr, 1, nullptr, nullptr, distances_of(i, head)};
+            tier.attention_block(block, memory);
+        }
+    }
+
+    DistanceScores distances_of(const Instruction& i, int64_t head) const {
+        if (!i.w) return {};
+        const float* of_head = i.w + (head * (2 * i.rows - 1) + i.rows - 1) * i.dim;
+        return {of_head, i.w2 + head * i.dim, i.w2 + (i.heads + head) * i.dim};
+    }
+
+    void attend_in_bf16(const Instruction& i, const HeadTask& task) const {
+        static thread_local Scratch scratch;
+        const auto& [at, head, first, count] = task;
+        const ProgramSegment& segment = step.segments[at];
+        const int64_t room = encoder_scratch(i.dim), stride = width(i.in), numbers = encoder_keys(segment.count) * i.dim;
+        float* memory = reinterpret_cast<float*>(scratch.at_least(room * 4 + 2 * numbers * 2));
+        uint16_t *k = reinterpret_cast<uint16_t*>(memory + room), *v = k + numbers;
+        const float *x = row(i.in, segment.start), *keys = keys_of(i, task);
+        tier.bf16_encoder->bring(keys, keys + i.kv_heads * i.dim, stride, segment.count, i.dim, k, v);
+        for (int64_t t = first; t < first + count; t += kEncoderQueries)
+            tier.bf16_encoder->attend({x + t * stride + head * i.dim, stride, std::min(kEncoderQueries, first + count - t), k, v, segment.count, i.dim,
+                                       i.scale, row(i.out, segment.start + t) + head * i.dim, width(i.out)}, memory);
     }
 
     // Of every token with all that its sequence's encoder has made: one token with the heads of one key head at a time.
@@ -239,6 +268,27 @@ struct Runner {
                     tier.depthwise(seen, i.taps, i.w + first * i.taps, i.w2 + first, n, at(i.views[2], segment.start + t) + first);
                 }
                 for (int64_t r = 0; r < kept; ++r) tier.store_kv(source(segment.count + r), state(1, r));
+            }
+        });
+    }
+
+    // Of each channel with the inputs around it, some channels of a sequence at a time.
+    void centred_conv(const Instruction& i) const {
+        static const float nothing[kConvChunk] = {};
+        const int64_t chunks = (i.dim + kConvChunk - 1) / kConvChunk;
+        parallel(step.segment_count * chunks, 1, i.dim * i.taps * step.tokens > kFew ? threads : 1, [&](int64_t begin, int64_t end) {
+            static thread_local std::vector<const float*> seen;
+            seen.resize(static_cast<size_t>(i.taps));
+            for (int64_t p = begin; p < end; ++p) {
+                const int64_t s = p / chunks, first = p % chunks * kConvChunk, n = std::min(kConvChunk, i.dim - first);
+                const ProgramSegment& segment = step.segments[s];
+                for (int64_t t = 0; t < segment.count; ++t) {
+                    for (int64_t tap = 0; tap < i.taps; ++tap) {
+                        const int64_t from = t + tap - i.taps / 2;
+                        seen[static_cast<size_t>(tap)] = from < 0 || from >= segment.count ? nothing : at(i.views[0], segment.start + from) + first;
+                    }
+                    tier.depthwise(seen.data(), i.taps, i.w + first * i.taps, i.w2 + first, n, at(i.views[2], segment.start + t) + first);
+                }
             }
         });
     }
@@ -350,6 +400,7 @@ struct Runner {
             case Opcode::Map: map(i); return;
             case Opcode::Store: store(i); return;
             case Opcode::Conv: conv(i); return;
+            case Opcode::CentredConv: centred_conv(i); return;
             case Opcode::Recur: recur(i); return;
             case Opcode::HeadProduct: head_product(i); return;
         }

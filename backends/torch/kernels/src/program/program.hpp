@@ -10,7 +10,7 @@
 namespace grus {
 
 enum class Opcode : int32_t {
-    Multiply, Gate, Norm, AddNorm, Heads, Attention, Swiglu, LayerNorm, CrossAttention, Gelu, EncoderAttention, Geglu, Map, Store, Conv, Recur, HeadProduct, Mixture, LowRank
+    Multiply, Gate, Norm, AddNorm, Heads, Attention, Swiglu, LayerNorm, CrossAttention, Gelu, EncoderAttention, Geglu, Map, Store, Conv, Recur, HeadProduct, Mixture, LowRank, CentredConv
 };
 
 // Columns of a register: [rows][numbers], `apart` from row to row and `step` from number to number, either of which may be 0.
@@ -34,7 +34,8 @@ struct Instruction {
     int64_t heads, kv_heads, dim, rotary_dim, group, window, ahead, at, rows;  // `at`: the first column that a product writes, or where the gate begins; `rows`: most of a head in a layer's memory, 0: the segment's capacity; of HeadProduct a matrix's rows
     int64_t value_dim, taps;
     const GrusMatrix *matrix, *up;  // `up`: of a gate, see multiply_gated
-    const float *w, *w2;
+    const float *w, *w2;  // of EncoderAttention by distance: keys of distances, `rows` - 1 down to 1 - `rows`, [heads][2 rows - 1][dim], and what is added to
+                          // queries that meet keys and distances, [2][heads][dim]
     float eps, scale, shift;
     const GrusMixture* mixture;
     const LowRankSide* sides;  // each adapter's
