@@ -110,7 +110,8 @@ def _gathered(page: Any, text_page: Any, width: int, height: int) -> Iterator[tu
     begins = False
 
     def word() -> TextLayerWord:
-        text = "".join(letters)
+        # a letter beyond the first plane comes as two halves
+        text = "".join(letters).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
         made = TextLayerWord(_in_order(letters, around) if is_right_to_left(text) else text, _around(around))
         letters.clear()
         around.clear()
