@@ -199,6 +199,8 @@ def run_harness(target: Target, library: Path, folder: Path) -> str:
                 f"the kernels for {target.name} fail on {processor.name}:\n{done.stdout}{done.stderr[-2000:]}"
             )
         if f"struct bytes {' '.join(str(ctypes.sizeof(struct)) for struct in STRUCTS)};" not in done.stdout:
-            raise WheelError(f"the structs of the kernels for {target.name} are not as Python fills them:\n{done.stdout}")
+            raise WheelError(
+                f"the structs of the kernels for {target.name} are not as Python fills them:\n{done.stdout}"
+            )
         lines.append(f"{processor.name}: {done.stdout.strip()}")
     return "\n  ".join(lines)
