@@ -73,8 +73,8 @@ def try_program(target: Target, processor: Processor, program: Path, folder: Pat
     return tiers
 
 
-def compare(target: Target, folder: Path) -> Path:
-    program = compile_program(target, folder / target.name)
+def compare(target: Target, program: Path, folder: Path) -> None:
+    """Run the program on every processor that there is here for its system."""
     if not target.processors:
         print(
             f"{target.name}: compiled, {program.stat().st_size / 1e6:.1f} MB; it runs on such a machine alone",
@@ -87,7 +87,6 @@ def compare(target: Target, folder: Path) -> Path:
             named = Processor(f"{processor.name}, AVX-VNNI as AVX-512 encodes it", processor.runner)
             if "avxvnni" not in try_program(target, named, other, folder):
                 raise WheelError(f"AVX-VNNI was not compared for {target.name}")
-    return program
 
 
 def main() -> None:
@@ -95,15 +94,18 @@ def main() -> None:
     names = [target.name for target in TARGETS]
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=", ".join(names))
     parser.add_argument("--out", type=Path, help="leave the programs in this folder")
+    parser.add_argument("--compile", action="store_true", help="run nothing")
     given = parser.parse_args()
     if unknown := sorted(set(given.targets) - set(names)):
         parser.error(f"there is no {', '.join(unknown)}; there are {', '.join(names)}")
     with tempfile.TemporaryDirectory(prefix="grus-compare-") as temporary:
         for target in (t for t in TARGETS if t.name in (given.targets or names)):
-            program = compare(target, Path(temporary))
+            program = compile_program(target, Path(temporary) / target.name)
             if given.out:
                 given.out.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(program, given.out / program.name)
+            if not given.compile:
+                compare(target, program, Path(temporary))
 
 
 if __name__ == "__main__":
