@@ -377,6 +377,7 @@ int main() {
         compare(c, 16, 15, 2);
         compare(c, 21, 37, 2);
         compare(c, 37, 99, 2);
+        compare(c, 565, 2, 2);  // more panels of a gate than are read one after the other
     }
     int tiers = 0;
     for (int tier = 1; tier < static_cast<int>(TierId::Count); ++tier) {

@@ -110,20 +110,37 @@ bool has_bf16() { return false; }
 #if defined(__x86_64__) || defined(_M_X64)
 bool has_bf16() { return has(leaf_of(7, 1).a, 5); }
 bool is_intel() { return leaf_of(0, 0).b == 0x756e6547; }  // "Genu", of GenuineIntel
+bool is_amd() { return leaf_of(0, 0).b == 0x68747541; }  // "Auth", of AuthenticAMD
 #else
 bool is_intel() { return false; }
+bool is_amd() { return false; }
 bool cpu_supports(TierId choice) {
     return (choice == TierId::Neon && has_dot()) || (choice == TierId::I8mm && has_dot() && has_i8mm());
 }
 #endif
 
-// Tuning of memory access by vendor. Intel's cores read two panels side by side with software prefetch 2 KB ahead up to twice as
-// fast as one panel after the other. On AMD's Zen 4 the hardware prefetcher suffices, and either costs a third to a half.
-const Tier* tuned_for_vendor(const Tier* tier) {
-    if (!tier || !is_intel()) return tier;
+// Intel's cores read two panels side by side with software prefetch 2 KB ahead up to twice as fast as one panel after the other.
+constexpr int64_t kAhead = 2048;
+
+PanelStream intel_stream(Code, int64_t) { return {kAhead, true}; }
+
+// On AMD's Zen 4 the hardware prefetcher suffices as long as a core's window of instructions reaches far enough ahead of what it computes.
+// Of codes in two bit planes, and of many tokens, it does not: then software prefetch gives up to half as much again. Elsewhere it
+// costs a third.
+PanelStream zen4_stream(Code code, int64_t tokens) {
+    if (code >= Code::F32) return {0, false};
+    const bool two_planes = code == Code::U5 || code == Code::U6;
+    const int64_t fewest = code == Code::U5 ? 1 : code == Code::U6 ? 2 : code == Code::S8 ? 8 : 4;  // tokens
+    return {tokens >= fewest ? kAhead : 0, two_planes && tokens <= 4};
+}
+
+// Tuning of memory access by vendor.
+const Tier* tuned_for_vendor(const Tier* tier, TierId choice) {
+    const bool zen4 = is_amd() && choice == TierId::Avx512;
+    if (!tier || !(zen4 || is_intel())) return tier;
     Tier* more = new Tier(*tier);  // one a tier, for ever
-    more->ahead = 2048;
-    more->in_pairs = true;
+    more->stream = zen4 ? zen4_stream : intel_stream;
+    if (!zen4) more->ahead = kAhead;
     return more;
 }
 
@@ -177,7 +194,7 @@ const Tier* tier_of(TierId choice) {
     static const Tier* tiers[static_cast<int>(TierId::Count)];
     std::lock_guard<std::mutex> lock(one_at_a_time);
     const Tier*& tier = tiers[static_cast<int>(choice)];
-    if (!tier) tier = tuned_for_vendor(build_tier(choice));
+    if (!tier) tier = tuned_for_vendor(build_tier(choice), choice);
     return tier;
 }
 

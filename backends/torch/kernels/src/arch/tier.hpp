@@ -312,15 +312,21 @@ struct WinogradOutputs {
     int64_t next, outputs, columns;  // from one output to the next in `y` and `add`; as many of these exist, and of the panel
 };
 
+// How panels are best read out of memory.
+struct PanelStream {
+    int64_t ahead;  // prefetch distance for codes in bytes; 0: no software prefetch
+    bool in_pairs;  // whether two panels are read side by side
+};
+
 struct Tier {
     const char* name;
     int tile;         // most tokens of a tile
-    int64_t ahead;    // best prefetch distance for codes in bytes; 0: no software prefetch
+    int64_t ahead;    // best prefetch distance for rows as they are stored, in bytes; 0: no software prefetch
+    PanelStream (*stream)(Code, int64_t tokens);  // of panels of these codes that so many tokens share
     int signed_bias;  // what this tier adds to signed codes to make them unsigned
     TileKernel kernels[static_cast<int>(Code::Count)][2][2][kWidths];  // [code][halves - 1][minima][log2 tokens]
     TileKernel stored_kernels[static_cast<int>(Code::Count)][2][2][kWidths];  // the same, of formats that `is_read_as_stored`
     PairKernel pair_kernels[static_cast<int>(Code::Count)][2][2][3];  // of those, two panels times 1, 2 or 4 tokens; may be null
-    bool in_pairs;    // whether two panels are best read side by side
     RowsKernel rows_kernels[3][kWidths];  // [f32, f16, bf16][log2 tokens]
     // Rows become a panel of floats, [columns, padded][16], with zeros where there are none.
     void (*to_panel[3])(const Rows&, int64_t padded, float* to);

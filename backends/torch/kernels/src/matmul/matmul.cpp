@@ -88,7 +88,7 @@ int64_t panel_room(const MatmulJob& job) { return job.m.stored || (job.up && job
 constexpr int64_t kMostInPairs = kUnitPair;
 
 const PairKernel* pairs_for(const MatmulJob& job, int64_t count) {
-    if (!job.tier.in_pairs || count > kMostInPairs || !job.as_stored(count)) return nullptr;
+    if (count > kMostInPairs || !job.as_stored(count) || !job.stream(count).in_pairs) return nullptr;
     const Format& f = job.m.format;
     const PairKernel* kernels = job.tier.pair_kernels[static_cast<int>(f.code)][f.halves - 1][f.minima];
     const int first = job.width(count);
@@ -144,10 +144,47 @@ void run_pairs(const MatmulJob& job, const PairKernel* kernels, int64_t expert, 
     if (layout.tokens) job.tier.unit->end();
 }
 
+// Panels of a gate that few tokens meet before those of its up projection: read in turns, each of them would begin a new stream of memory.
+constexpr int64_t kGatePanels = 16;
+
+// As `run_panels`, for a gate whose scales are read as they are stored.
+void run_gated_panels(const MatmulJob& job, int64_t expert, int64_t begin, int64_t end, int64_t count, int64_t x_first) {
+    static thread_local Scratch scratch;
+    const int64_t size = count * kRows;  // of a panel's results
+    float* out = reinterpret_cast<float*>(scratch.at_least((2 * kGatePanels + 1) * size * 4 + panel_room(job)));
+    float *beside = out + kGatePanels * size, *gated = beside + kGatePanels * size;
+    const PanelScratch room{nullptr, nullptr, reinterpret_cast<uint8_t*>(gated + size), nullptr};
+    const GrusMatrix& second = job.up ? *job.up : job.m;
+    UnitLayout layout{};
+    const auto multiply_panels = [&](const GrusMatrix& m, int64_t first, int64_t panels, float* to) {
+        for (int64_t i = 0; i < panels; ++i, to += size) {
+            PreparedPanel prepared = prepare_panel(job, m, expert, first + i, false, count, room);
+            for (int64_t t = 0; t < count;) {
+                const int n = job.width(count - t);
+                run_tile(job, prepared, n, t, count, to + t * kRows, layout);
+                t += n;
+            }
+        }
+    };
+    for (int64_t first = begin; first < end; first += kGatePanels) {
+        const int64_t panels = std::min(kGatePanels, end - first);
+        multiply_panels(job.m, first, panels, out);
+        multiply_panels(second, first + (job.up ? 0 : job.units()), panels, beside);
+        for (int64_t i = 0; i < panels; ++i) {
+            job.gate->run(job.tier, out + i * size, beside + i * size, size, gated);
+            for (int64_t t = 0; t < count; ++t) put(job, first + i, x_first + t, gated + t * kRows);
+        }
+    }
+}
+
 // Panels [begin, end) of an expert times its first `count` tokens; `x_first` is their place in the whole job.
 void run_panels(const MatmulJob& job, int64_t expert, int64_t begin, int64_t end, int64_t count, int64_t x_first) {
     if (const PairKernel* kernels = pairs_for(job, count)) {
         run_pairs(job, kernels, expert, begin, end, count, x_first);
+        return;
+    }
+    if (job.gate && job.as_stored(count) && !job.on_unit(job.width(count))) {
+        run_gated_panels(job, expert, begin, end, count, x_first);
         return;
     }
     static thread_local Scratch scratch;

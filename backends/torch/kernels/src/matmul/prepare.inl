@@ -41,6 +41,8 @@ struct MatmulJob {
     }
     // Whether a panel that meets so many tokens is read with its scales as they are stored: where it is used only once.
     bool as_stored(int64_t tokens) const { return !m.row_bytes && tokens <= tier.tile && is_read_as_stored(m.format); }
+    // How panels that so many tokens share are read.
+    PanelStream stream(int64_t tokens) const { return tier.stream(m.format.code, tokens); }
     // Tokens of the next tile, of `left`.
     int width(int64_t left) const {
         if (bf16_activations() && on_unit(left)) return static_cast<int>(std::min<int64_t>(left, kUnitMost));
@@ -223,7 +225,7 @@ PreparedPanel prepare_panel(const MatmulJob& job, const GrusMatrix& m, int64_t e
     if (job.as_stored(tokens) && data != room.panel) {  // several regions are read in turns; asked for in order first, they do not throw the prefetcher off
         for (int64_t at = 0; at < job.panel.codes; at += 64) PREFETCH(data + at);
     }
-    const int64_t ahead = data == room.panel ? 0 : job.tier.ahead;
+    const int64_t ahead = data == room.panel ? 0 : job.stream(tokens).ahead;
     const Tile tile{codes, room.scales, data, &job.panel, {}, nullptr, job.panel.blocks, values_of(m.format.table), ahead, nullptr};
     return {&m, bias, {}, tile, {}, job.on_unit(job.width(tokens)) ? tile_for_unit(job, m, data, last, room) : UnitTile{}};
 }
