@@ -202,9 +202,26 @@ class Ops(Protocol):
         padding: tuple[int, int] = (0, 0),
         groups: int = 1,
     ) -> Array: ...
-    def stream_weight(self, w: Array, b: Array, depthwise: bool = False) -> Any:
+    def image_weight(
+        self,
+        w: Array,
+        b: Array,
+        *,
+        stride: tuple[int, int] = (1, 1),
+        padding: tuple[int, int] = (0, 0),
+        groups: int = 1,
+        activation: Literal["relu", "gelu", "silu"] | None = None,
+        rounded: bool = False,
+    ) -> Any:
+        """A convolution with the activation behind it as `image_conv` wants it: `w [out, in / groups, rows, columns]`. `rounded`:
+        inputs and weights may be rounded to bf16 where this backend was not asked for f32 and that is faster; sums are f32."""
+
+    def image_conv(self, x: Array, weight: Any, add: Array | None = None) -> Array:
+        """`[B, H, W, C]` -> activation(convolution) + `add`, `[B, h, w, out]`."""
+
+    def stream_weight(self, w: Array, b: Array, depthwise: bool = False, rounded: bool = False) -> Any:
         """`w [out, in, kernel]` (`depthwise`: `[out, 1, kernel]`, each channel alone) and its bias as `stream_conv` wants
-        them."""
+        them. `rounded`: see `image_weight`."""
 
     def stream_conv(
         self,

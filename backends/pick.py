@@ -138,7 +138,7 @@ def pick(backend: str = "auto", device: str = "auto", dtype: str = "auto") -> Ba
     shared_libraries.load()
     from backends.torch.backend import TorchBackend
 
-    return TorchBackend(choice.device, choice.dtype)
+    return TorchBackend(choice.device, choice.dtype, exact=dtype != "auto")
 
 
 def encode_blocks(rows: np.ndarray, kind: str) -> np.ndarray | None:

@@ -269,6 +269,9 @@ class MlxTextOps:
         return mx.softmax(x, axis=-1, precise=True)
 
     def topk(self, x: mx.array, k: int) -> tuple[mx.array, mx.array]:
+        if k == 1:
+            ids = mx.argmax(x, axis=-1, keepdims=True)  # the first of equals
+            return mx.take_along_axis(x, ids, axis=-1), ids.astype(mx.int32)
         ids = mx.argsort(-x, axis=-1)[..., :k]  # the sort is stable: ties keep the lower index first
         return mx.take_along_axis(x, ids, axis=-1), ids.astype(mx.int32)
 

@@ -209,6 +209,9 @@ class TorchTextOps:
         return torch.softmax(x, -1, dtype=torch.float32).to(x.dtype)
 
     def topk(self, x: Tensor, k: int) -> tuple[Tensor, Tensor]:
+        if k == 1:
+            values, ids = x.max(-1, keepdim=True)  # the first of equals
+            return values, ids.to(torch.int32)
         # torch.topk breaks ties as it likes; a stable sort of the few experts or codes this is used for costs as much
         values, ids = torch.sort(x, dim=-1, descending=True, stable=True)
         return values[..., :k], ids[..., :k].to(torch.int32)

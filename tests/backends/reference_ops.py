@@ -295,6 +295,12 @@ def conv2d(x, w, b=None, *, stride=(1, 1), padding=(0, 0), groups=1):
     return y if b is None else y + b
 
 
+def image_conv(x, w, b, add=None, *, activation=None, **options):
+    y = conv2d(x, w, b, **options)
+    y = {None: lambda x: x, "relu": lambda x: np.maximum(x, 0), "gelu": gelu, "silu": silu}[activation](y)
+    return y if add is None else y + add
+
+
 def batch_norm(x, mean, var, w, b, eps):
     return (x - mean) / np.sqrt(var + eps) * w + b
 
