@@ -113,6 +113,9 @@ class Ops(Protocol):
     def gelu(self, x: Array) -> Array: ...
     def gelu_tanh(self, x: Array) -> Array: ...
     def relu(self, x: Array) -> Array: ...
+    def leaky_relu(self, x: Array, slope: float) -> Array:
+        """`x`, below zero times `slope`, which is at most one."""
+
     def clamp(self, x: Array, low: float | None, high: float | None) -> Array:
         """None: no bound on this side."""
 
@@ -130,6 +133,9 @@ class Ops(Protocol):
 
     def topk(self, x: Array, k: int) -> tuple[Array, Array]:
         """The k largest of the last axis, largest first, ties to the lower index; values and int32 indices."""
+
+    def likeliest(self, logits: Array) -> tuple[Array, Array]:
+        """Of each row of `[N, V]` the largest of `softmax`, f32 inside, and its int32 index, the first of equals."""
 
     def choose(self, logits: Array, noise: Array, random: Array, temperature: float, top_k: int, top_p: float) -> Array:
         """`logits [N, V]` f32 -> ids `[N]`, int32: of the `top_k` largest and, of these, the first that hold `top_p` of the

@@ -244,6 +244,9 @@ class MlxTextOps:
     def relu(self, x: mx.array) -> mx.array:
         return mx.maximum(x, 0)
 
+    def leaky_relu(self, x: mx.array, slope: float) -> mx.array:
+        return mx.maximum(x, slope * x)
+
     def clamp(self, x: mx.array, low: float | None, high: float | None) -> mx.array:
         return mx.clip(x, low, high)
 
@@ -267,6 +270,11 @@ class MlxTextOps:
 
     def softmax(self, x: mx.array) -> mx.array:
         return mx.softmax(x, axis=-1, precise=True)
+
+    def likeliest(self, logits: mx.array) -> tuple[mx.array, mx.array]:
+        wide = logits.astype(mx.float32)
+        chances = mx.exp(mx.max(wide, -1) - mx.logsumexp(wide, -1)).astype(logits.dtype)
+        return chances, mx.argmax(wide, -1).astype(mx.int32)
 
     def topk(self, x: mx.array, k: int) -> tuple[mx.array, mx.array]:
         if k == 1:

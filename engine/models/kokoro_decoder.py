@@ -11,7 +11,7 @@ from collections.abc import Generator
 
 import numpy as np
 
-from backends.base import Array, Ops
+from backends.base import Array
 from engine.errors import ConfigError
 from engine.media.mel import frames as sliding
 from engine.media.mel import hann
@@ -26,10 +26,6 @@ _HARMONICS = 9
 _AMPLITUDE, _NOISE, _VOICED = 0.1, 0.003, 10.0  # of the source; Hz from which a frame has a pitch
 _ROUNDING = 1e-5
 _SLOPE, _INNER_SLOPE, _LAST_SLOPE = 0.2, 0.1, 0.01
-
-
-def leaky(ops: Ops, x: Array, slope: float) -> Array:
-    return ops.relu(x) * (1.0 - slope) + x * slope
 
 
 class SameConv:
@@ -116,7 +112,7 @@ class AdaptiveBlock:
 
     def _activated(self, norm: int, x: Array, style: Array) -> Array:
         scale, shift = self.norms[norm](x, style)
-        return leaky(self.ops, x * scale + shift, _SLOPE)
+        return self.ops.leaky_relu(x * scale + shift, _SLOPE)
 
 
 class _SnakeBlock:
@@ -218,7 +214,7 @@ class _Generator:
         ops = self.ops
         harmonics = ops.array(self.source(ops.numpy(pitch).reshape(-1), random)[None], "f32")
         for i, (up, heard, (stride, padding), shaped, blocks) in enumerate(self.stages):
-            x = up(leaky(ops, x, _INNER_SLOPE))
+            x = up(ops.leaky_relu(x, _INNER_SLOPE))
             if i + 1 == len(self.stages):
                 x = ops.cat([x[:, 1:2], x], 1)  # reflected by one
             source = ops.conv1d(harmonics, *heard, stride=stride, padding=padding)
@@ -227,7 +223,7 @@ class _Generator:
             for block in blocks[1:]:
                 total = total + (yield from block(x, style, budget))
             x = total * (1 / len(blocks))
-        spectrum = self.last(leaky(ops, x, _LAST_SLOPE))
+        spectrum = self.last(ops.leaky_relu(x, _LAST_SLOPE))
         bins = self.size // 2 + 1
         loud, phase = ops.exp(spectrum[:, :, :bins]), ops.sin(spectrum[:, :, bins:])
         real, imaginary = loud * ops.sin(phase + math.pi / 2), loud * ops.sin(phase)

@@ -46,7 +46,8 @@ class ChannelWeights:
 
     def __call__(self, x: Array) -> Array:
         ops = self.ops
-        mean = ops.sum(ops.sum(x, 1), 1) / (x.shape[1] * x.shape[2])
+        count = x.shape[1] * x.shape[2]
+        mean = ops.sum(x.reshape(x.shape[0], count, self.channels), 1) / count
         shares = ops.clamp(self.excite(ops.relu(self.squeeze(mean))) / 6.0 + 0.5, 0.0, 1.0)
         return x * shares.reshape(-1, 1, 1, self.channels)
 

@@ -23,6 +23,7 @@ from engine.weights.view import View
 LONG = {"vertical_long_to_small": (1, 0), "horizontal_small_to_long": (0, 1), "symmetric": (1, 1)}
 SIZES = (("long", 7), ("mid", 5), ("short", 3))
 HEAD_NAMES = ("convolution", "norm")
+_COLUMNS = 128  # whose logits are made at once: they stay in a cache until the largest is found
 
 
 class Doubled:
@@ -195,25 +196,35 @@ class PpOcrRecognizer:
         ]
         self.norm = SiglipNorm(encoder, "norm", hidden, eps)
         self.characters = f.int("head_out_channels", default=18714)
-        self.head = w.sub("head").linear(("head", self.characters), inp=hidden, bias=True)
+        head = w.sub("head.head")
+        kernel = head.tensor("weight", (self.characters, hidden), "f32").reshape(self.characters, hidden, 1, 1)
+        bias = head.tensor("bias", (self.characters,), "f32")
+        self.head = Convolution(w, kernel, bias, 1, 1, 1, None, rounded=True)
         w.ignore(r"\.num_batches_tracked$")
 
     def likely(self, pixels: np.ndarray) -> Generator[None, None, tuple[np.ndarray, np.ndarray]]:
         """The likeliest character of each few columns of normalized lines `[B, H, W, 3]`, and how likely it is, each `[B, columns]`."""
-        best = yield from self._best(pixels)
-        chances, ids = best
-        batch = len(pixels)
-        return self.ops.numpy(ids).reshape(batch, -1), np.asarray(self.ops.numpy(chances), np.float32).reshape(
-            batch, -1
-        )
-
-    def _best(self, pixels: np.ndarray) -> Generator[None, None, tuple[Array, Array]]:
-        shares = yield from self.shares(pixels)
-        return self.ops.topk(shares, 1)
+        ops, pieces, batch = self.ops, Pieces(self.ops), len(pixels)
+        x = yield from self._columns(pixels, pieces)
+        ids, chances = [], []
+        for start in range(0, x.shape[0], _COLUMNS):
+            each, best = ops.likeliest(self._logits(x[start : start + _COLUMNS]))
+            chances.append(each)
+            ids.append(best)
+            yield from pieces.cut(each)
+        return ops.numpy(ops.cat(ids, 0)).reshape(batch, -1), ops.numpy(ops.cat(chances, 0)).reshape(batch, -1)
 
     def shares(self, pixels: np.ndarray) -> Work:
         """How likely each character is, `[B * columns, characters]`."""
-        ops, pieces = self.ops, Pieces(self.ops)
+        x = yield from self._columns(pixels, Pieces(self.ops))
+        return self.ops.softmax(self._logits(x))
+
+    def _logits(self, x: Array) -> Array:
+        return self.head(x.reshape(1, 1, x.shape[0], self.hidden)).reshape(x.shape[0], self.characters)
+
+    def _columns(self, pixels: np.ndarray, pieces: Pieces) -> Work:
+        """The features of each few columns, `[B * columns, hidden]`."""
+        ops = self.ops
         maps = yield from self.backbone(ops.array(pixels, self.dtype), pieces)
         x = self._pooled(maps[-1])
         batch, _, columns, _ = x.shape
@@ -223,9 +234,7 @@ class PpOcrRecognizer:
         for block in self.blocks:
             x = block(x, batch)
             yield from pieces.cut(x)
-        x = self.norm(x) + around.reshape(batch * columns, self.hidden)
-        cost = float(self.hidden * self.characters)
-        return (yield from pieces.rows(lambda part: ops.softmax(self.head(part)), x, cost))
+        return self.norm(x) + around.reshape(batch * columns, self.hidden)
 
     def _pooled(self, x: Array) -> Array:
         """Three rows of two columns become one."""

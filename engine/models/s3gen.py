@@ -18,7 +18,6 @@ import numpy as np
 from backends.base import Array
 from engine.models.fast_conformer import RelativeAttention, RelativeNames, sinusoids
 from engine.models.hift import MELS, RATE, Hift
-from engine.models.kokoro_decoder import leaky
 from engine.models.yield_budget import YieldBudget
 from engine.weights.view import View
 
@@ -120,7 +119,7 @@ class _Encoder:
         """`[L, D]` -> `[2 L, D]`"""
         ops, n = self.ops, x.shape[0]
         x = self.embed(x)
-        x = x + self.around(leaky(ops, self.ahead(x[None]), 0.01))[0]
+        x = x + self.around(ops.leaky_relu(self.ahead(x[None]), 0.01))[0]
         x = yield from self._layers(0, x, budget)
         doubled = ops.stack([x, x], 1).reshape(2 * n, self.dim)
         x = yield from self._layers(1, self.up_embed(self.up(doubled[None])[0]), budget)

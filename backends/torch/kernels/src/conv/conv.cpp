@@ -44,8 +44,10 @@ void Convolution::input(const Tier& tier, const Stream& s, int64_t t, float* to)
     }
     const float* x = piece.x + (s.at + t) * n;
     if (piece.scale) {
-        for (int64_t i = 0; i < n; ++i) to[i] = x[i] * piece.scale[i] + piece.shift[i];
-        x = to;
+        static thread_local Scratch scratch;  // a snake in place would be one number at a time: compilers fear that both overlap
+        float* scaled = piece.rate ? reinterpret_cast<float*>(scratch.at_least(n * 4)) : to;
+        for (int64_t i = 0; i < n; ++i) scaled[i] = x[i] * piece.scale[i] + piece.shift[i];
+        x = scaled;
     }
     if (piece.rate) tier.snake(x, piece.rate, piece.size, n, to);
     else if (x != to) std::copy_n(x, n, to);

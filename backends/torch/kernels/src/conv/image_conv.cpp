@@ -21,8 +21,8 @@ constexpr int64_t kUnitsOfThread = 8;   // at least, where there are as many pos
 constexpr int64_t kFewNumbers = 1 << 14;
 constexpr float kNoBias[2 * kRows] = {};
 
-// out = activation(x) + add, for one row; `x` and `out` do not overlap.
-void finish(const Tier& tier, ImageActivation activation, const float* x, const float* add, int64_t n, float* out) {
+// out = activation(x); they do not overlap.
+void activate(const Tier& tier, ImageActivation activation, const float* x, int64_t n, float* out) {
     switch (activation) {
         case ImageActivation::None: std::memcpy(out, x, static_cast<size_t>(n) * 4); break;
         case ImageActivation::Relu:
@@ -31,6 +31,11 @@ void finish(const Tier& tier, ImageActivation activation, const float* x, const 
         case ImageActivation::Gelu: tier.gelu(x, n, out); break;
         case ImageActivation::Silu: tier.map({MapFunction::Silu, 1, n, {x, n, 1}, {x, n, 1}, out, n, 0.0f, 0.0f}); break;
     }
+}
+
+// The same of one row, and a sum.
+void finish(const Tier& tier, ImageActivation activation, const float* x, const float* add, int64_t n, float* out) {
+    activate(tier, activation, x, n, out);
     if (add)
         for (int64_t i = 0; i < n; ++i) out[i] += add[i];
 }
@@ -40,8 +45,8 @@ struct Shape {
     int64_t images, rows, columns, out_rows, out_columns;
 
     static Shape of(const ImageConv& conv, const ImageBatch& batch) {
-        const bool single = conv.rows * conv.columns == 1 && conv.row_step * conv.column_step == 1 && !conv.row_padding && !conv.column_padding;
-        if (single) {
+        const int64_t kernel = conv.rows * conv.columns, step = conv.row_step * conv.column_step;
+        if (kernel == 1 && step == 1 && !conv.row_padding && !conv.column_padding) {
             const int64_t all = batch.images * batch.rows * batch.columns;
             return {1, 1, all, 1, all};
         }
@@ -100,7 +105,7 @@ struct ImageConvolution {
             else rows[r] = read(from, left, wide, strip + r * wide * words);
         }
         const int64_t at = ((image * shape.out_rows + out_row) * shape.out_columns + first) * conv.outputs;
-        float* sums = reinterpret_cast<float*>(of_sums.at_least(count * tier.panels * kRows * 4));
+        float* sums = reinterpret_cast<float*>(of_sums.at_least(2 * count * tier.panels * kRows * 4));
         for (int64_t panel = 0; panel < panels; panel += tier.panels) multiply(rows, count, panel, sums, at);
     }
 
@@ -150,10 +155,18 @@ struct ImageConvolution {
             begun = true;
         }
         if (direct) return;
-        for (int64_t i = 0; i < count; ++i) {
+        if (!begun)  // all of the kernel is outside
+            for (int64_t i = 0; i < count; ++i) std::copy_n(conv.bias + column, width, sums + i * width);
+        const float* done = sums;
+        if (activation != ImageActivation::None) {
+            activate(tier, activation, sums, count * width, sums + count * width);
+            done += count * width;
+        }
+        for (int64_t i = 0; i < count; ++i, done += width) {
             const int64_t y = at + i * conv.outputs + column;
-            const float* sum = begun ? sums + i * width : conv.bias + column;
-            finish(tier, activation, sum, batch.add ? batch.add + y : nullptr, exist, batch.y + y);
+            if (!batch.add) std::memcpy(batch.y + y, done, static_cast<size_t>(exist) * 4);
+            else
+                for (int64_t c = 0; c < exist; ++c) batch.y[y + c] = done[c] + batch.add[y + c];
         }
     }
 

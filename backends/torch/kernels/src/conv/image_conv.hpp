@@ -7,7 +7,7 @@ namespace grus {
 enum class ImageActivation : int64_t { None, Relu, Gelu, Silu };
 
 struct ImageConv {
-    const void* w;      // [panels][rows][columns][inputs][16]; rounded: pairs of inputs, [pairs][16][2] in bf16; depthwise: [rows][columns][inputs]
+    const void* w;      // [panels][rows][columns][inputs][16]; rounded: [..][pairs of inputs][16][2]; depthwise: [rows][columns][inputs]
     const float* bias;  // [panels][16]; depthwise: [inputs]
     int64_t rounded;    // whether inputs are rounded to bf16, as `w` is
     int64_t inputs, outputs;

@@ -29,15 +29,20 @@ struct BlockConvolution {
     const ConvChunk& piece = all.piece;
     const bool rounded = static_cast<ConvForm>(conv.form) == ConvForm::Bf16Blocks;
     const int64_t n = conv.inputs, words = rounded ? n / 2 : n, blocks = (conv.taps + kBlockTaps - 1) / kBlockTaps;
-    const int64_t depth = blocks * words;                               // of a group's values at a point
-    const int64_t reads = kBlockTaps * blocks + kBlockOutputs - 1;      // rows of inputs of a group
+    const int64_t depth = blocks * words;  // of a group's values at a point
+    const int64_t apart = depth + kRows;   // a line's gap: rows a power of two apart would compete for one place in a cache
+    const int64_t width = all.panels() * kRows;
+    const int64_t reads = kBlockTaps * blocks + kBlockOutputs - 1;  // rows of inputs of a group
     const ConvKernel (*kernels)[2] = rounded ? tier.bf16_conv->tile : tier.conv;
 
     std::vector<Group> groups() const {
         std::vector<Group> made;
+        // Some neighbours of a phase, then those of the next phase that lie between them: what a unit reads and writes is one stretch.
+        const int64_t step = kBlockOutputs * conv.dilation, stretch = step * std::max<int64_t>(kMostGroups / conv.dilation, 1);
         for (const Stream& s : all.streams)
-            for (int64_t phase = 0; phase < std::min(conv.dilation, s.length); ++phase)
-                for (int64_t t = phase; t < s.length; t += kBlockOutputs * conv.dilation) made.push_back({&s, t});
+            for (int64_t begin = 0; begin < s.length; begin += stretch)
+                for (int64_t phase = begin; phase < std::min(begin + conv.dilation, s.length); ++phase)
+                    for (int64_t t = phase; t < std::min(begin + stretch, s.length); t += step) made.push_back({&s, t});
         return made;
     }
 
@@ -58,17 +63,15 @@ struct BlockConvolution {
 
     void compute(const Group* made, int64_t many) const {
         static thread_local Scratch of_values, of_products;
-        float* values = reinterpret_cast<float*>(of_values.at_least(kBlockPoints * many * depth * 4));
-        float* products = reinterpret_cast<float*>(of_products.at_least(kBlockPoints * many * tier.panels * kRows * 4));
+        float* values = reinterpret_cast<float*>(of_values.at_least(kBlockPoints * many * apart * 4));
+        float* products = reinterpret_cast<float*>(of_products.at_least(kBlockPoints * many * width * 4));
         read(made, many, values);
-        for (int64_t panel = 0; panel < all.panels(); panel += tier.panels) {
-            const int64_t wide = std::min<int64_t>(tier.panels, all.panels() - panel);
-            for (int64_t point = 0; point < kBlockPoints; ++point)
-                multiply(values + point * many * depth, many, point, panel, wide, products + point * many * wide * kRows);
-            for (int64_t i = 0; i < many; ++i)
-                for (int64_t p = 0; p < wide; ++p)
-                    write(products + (i * wide + p) * kRows, many * wide * kRows, made[i], (panel + p) * kRows);
+        for (int64_t point = 0; point < kBlockPoints; ++point) {
+            for (int64_t panel = 0; panel < all.panels(); panel += tier.panels)
+                multiply(values + point * many * apart, many, point, panel, products + point * many * width + panel * kRows);
         }
+        for (int64_t i = 0; i < many; ++i)
+            for (int64_t column = 0; column < width; column += kRows) write(products + i * width + column, many * width, made[i], column);
     }
 
     // Neighbouring groups share all rows but the last four.
@@ -79,25 +82,27 @@ struct BlockConvolution {
         for (int64_t k = 0; k < reads; ++k) rows[k] = room + k * n;
         for (int64_t i = 0; i < many; ++i) {
             const Group& group = made[i];
-            const bool follows = i && group.stream == made[i - 1].stream && group.first == made[i - 1].first + kBlockOutputs * conv.dilation;
+            const bool follows =
+                i && group.stream == made[i - 1].stream && group.first == made[i - 1].first + kBlockOutputs * conv.dilation;
             if (follows) std::rotate(rows, rows + kBlockOutputs, rows + reads);
             for (int64_t k = follows ? reads - kBlockOutputs : 0; k < reads; ++k)
                 all.input(tier, *group.stream, group.first + k * conv.dilation - all.back, rows[k]);
             for (int64_t block = 0; block < blocks; ++block) {
                 const auto input = rounded ? tier.bf16_conv->block_input : tier.block_input;
-                input(rows + block * kBlockTaps, n, values + i * depth + block * words, many * depth);
+                input(rows + block * kBlockTaps, n, values + i * apart + block * words, many * apart);
             }
         }
     }
 
-    void multiply(const float* values, int64_t many, int64_t point, int64_t panel, int64_t wide, float* products) const {
+    void multiply(const float* values, int64_t many, int64_t point, int64_t panel, float* products) const {
+        const int64_t wide = std::min<int64_t>(tier.panels, all.panels() - panel);
         const int64_t size = kBlockPoints * depth * kRows, tiles = (many + tier.positions - 1) / tier.positions;
         const float* w = all.floats() + panel * size + point * depth * kRows;
         for (int64_t tile = 0; tile < tiles; ++tile) {
             const int64_t at = many * tile / tiles, count = many * (tile + 1) / tiles - at;
             const auto prefetch = all.prefetch(w, depth * kRows, tile, tiles);
-            kernels[count - 1][wide - 1]({values + at * depth, w, 1, depth, 0, depth, size, kNoBias, nullptr,
-                                          products + at * wide * kRows, wide * kRows, wide * kRows, prefetch.from, prefetch.bytes});
+            kernels[count - 1][wide - 1]({values + at * apart, w, 1, depth, 0, apart, size, kNoBias, nullptr, products + at * width, width,
+                                          wide * kRows, prefetch.from, prefetch.bytes});
         }
     }
 
