@@ -272,12 +272,11 @@ class MlxTextOps:
         return mx.softmax(x, axis=-1, precise=True)
 
     def likeliest(self, logits: mx.array) -> tuple[mx.array, mx.array]:
-        wide = logits.astype(mx.float32)
-        chances = mx.exp(mx.max(wide, -1) - mx.logsumexp(wide, -1)).astype(logits.dtype)
-        return chances, mx.argmax(wide, -1).astype(mx.int32)
+        chances, ids = self.topk(self.softmax(logits), 1)
+        return chances[..., 0], ids[..., 0]
 
     def topk(self, x: mx.array, k: int) -> tuple[mx.array, mx.array]:
-        if k == 1:
+        if k == 1 and x.size:
             ids = mx.argmax(x, axis=-1, keepdims=True)  # the first of equals
             return mx.take_along_axis(x, ids, axis=-1), ids.astype(mx.int32)
         ids = mx.argsort(-x, axis=-1)[..., :k]  # the sort is stable: ties keep the lower index first
