@@ -28,7 +28,7 @@ _snake = mx.compile(_wavy, shapeless=True)
 
 
 @dataclass(frozen=True)
-class ImageWeight:
+class MlxImageConv:
     """A convolution of images and the activation behind it."""
 
     w: mx.array
@@ -110,10 +110,10 @@ class MlxSignalOps:
         groups: int = 1,
         activation: Literal["relu", "gelu", "silu"] | None = None,
         rounded: bool = False,
-    ) -> ImageWeight:
-        return ImageWeight(self.conv_weight(w), b, stride, padding, groups, activation)
+    ) -> MlxImageConv:
+        return MlxImageConv(self.conv_weight(w), b, stride, padding, groups, activation)
 
-    def image_conv(self, x: mx.array, weight: ImageWeight, add: mx.array | None = None) -> mx.array:
+    def image_conv(self, x: mx.array, weight: MlxImageConv, add: mx.array | None = None) -> mx.array:
         y = self.conv2d(x, weight.w, weight.b, stride=weight.stride, padding=weight.padding, groups=weight.groups)
         y = y if weight.activation is None else getattr(self, weight.activation)(y)
         return y if add is None else y + add

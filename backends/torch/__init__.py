@@ -1,3 +1,5 @@
+"""Grus on torch. Settings that torch reads from the environment are made here, before it is imported."""
+
 import os
 
 # Arrays of some megabytes on huge pages, where the system offers them: their first use costs one fault for two megabytes, not for four

@@ -56,7 +56,7 @@ def spread_product(x: Tensor, w: Tensor, b: Tensor | None, stride: int) -> Tenso
 
 
 @dataclass(frozen=True)
-class ImageWeight:
+class TorchImageConv:
     """A convolution of images and the activation behind it, for torch's kernels."""
 
     w: Tensor
@@ -151,13 +151,13 @@ class TorchSignalOps:
         groups: int = 1,
         activation: Literal["relu", "gelu", "silu"] | None = None,
         rounded: bool = False,
-    ) -> ImageConvWeight | ImageWeight:
+    ) -> ImageConvWeight | TorchImageConv:
         depthwise = groups > 1 and w.shape[0] == groups
         if _has_kernels(w) and (groups == 1 or depthwise) and w.shape[2] <= MOST_ROWS and not library.has_matrix_unit():
             return ImageConvWeight(w, b, stride, padding, activation, depthwise, rounded and not self.exact)
-        return ImageWeight(self.conv_weight(w), b, stride, padding, groups, activation)
+        return TorchImageConv(self.conv_weight(w), b, stride, padding, groups, activation)
 
-    def image_conv(self, x: Tensor, weight: ImageConvWeight | ImageWeight, add: Tensor | None = None) -> Tensor:
+    def image_conv(self, x: Tensor, weight: ImageConvWeight | TorchImageConv, add: Tensor | None = None) -> Tensor:
         if isinstance(weight, ImageConvWeight):
             return weight(x, add)
         y = self.conv2d(x, weight.w, weight.b, stride=weight.stride, padding=weight.padding, groups=weight.groups)
