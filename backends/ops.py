@@ -113,6 +113,9 @@ class Ops(Protocol):
     def gelu(self, x: Array) -> Array: ...
     def gelu_tanh(self, x: Array) -> Array: ...
     def relu(self, x: Array) -> Array: ...
+    def leaky_relu(self, x: Array, slope: float) -> Array:
+        """`x`, below zero times `slope`, which is at most one."""
+
     def clamp(self, x: Array, low: float | None, high: float | None) -> Array:
         """None: no bound on this side."""
 
@@ -130,6 +133,9 @@ class Ops(Protocol):
 
     def topk(self, x: Array, k: int) -> tuple[Array, Array]:
         """The k largest of the last axis, largest first, ties to the lower index; values and int32 indices."""
+
+    def likeliest(self, logits: Array) -> tuple[Array, Array]:
+        """Of each row of `[N, V]` the largest of `softmax`, f32 inside, and its int32 index, the first of equals."""
 
     def choose(self, logits: Array, noise: Array, random: Array, temperature: float, top_k: int, top_p: float) -> Array:
         """`logits [N, V]` f32 -> ids `[N]`, int32: of the `top_k` largest and, of these, the first that hold `top_p` of the
@@ -202,9 +208,26 @@ class Ops(Protocol):
         padding: tuple[int, int] = (0, 0),
         groups: int = 1,
     ) -> Array: ...
-    def stream_weight(self, w: Array, b: Array, depthwise: bool = False) -> Any:
+    def image_weight(
+        self,
+        w: Array,
+        b: Array,
+        *,
+        stride: tuple[int, int] = (1, 1),
+        padding: tuple[int, int] = (0, 0),
+        groups: int = 1,
+        activation: Literal["relu", "gelu", "silu"] | None = None,
+        rounded: bool = False,
+    ) -> Any:
+        """A convolution with the activation behind it as `image_conv` wants it: `w [out, in / groups, rows, columns]`. `rounded`:
+        inputs and weights may be rounded to bf16 where this backend was not asked for f32 and that is faster; sums are f32."""
+
+    def image_conv(self, x: Array, weight: Any, add: Array | None = None) -> Array:
+        """`[B, H, W, C]` -> activation(convolution) + `add`, `[B, h, w, out]`."""
+
+    def stream_weight(self, w: Array, b: Array, depthwise: bool = False, rounded: bool = False) -> Any:
         """`w [out, in, kernel]` (`depthwise`: `[out, 1, kernel]`, each channel alone) and its bias as `stream_conv` wants
-        them."""
+        them. `rounded`: see `image_weight`."""
 
     def stream_conv(
         self,

@@ -128,8 +128,8 @@ def _dtype(place: str, dtype: str) -> DType:
     return "bf16"
 
 
-def pick(backend: str = "auto", device: str = "auto", dtype: str = "auto") -> Backend:
-    """A backend, ready to load weights."""
+def pick(backend: str = "auto", device: str = "auto", dtype: str = "auto", exact: bool | None = None) -> Backend:
+    """A backend, ready to load weights. `exact`: nothing is rounded below `dtype`; by default, where one is asked for."""
     choice = choose(backend, device, dtype)
     if choice.backend == "mlx":
         from backends.mlx.backend import MlxBackend
@@ -138,7 +138,7 @@ def pick(backend: str = "auto", device: str = "auto", dtype: str = "auto") -> Ba
     shared_libraries.load()
     from backends.torch.backend import TorchBackend
 
-    return TorchBackend(choice.device, choice.dtype)
+    return TorchBackend(choice.device, choice.dtype, dtype != "auto" if exact is None else exact)
 
 
 def encode_blocks(rows: np.ndarray, kind: str) -> np.ndarray | None:

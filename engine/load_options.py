@@ -50,9 +50,10 @@ class LoadOptions:
         object.__setattr__(self, "merged", tuple(self.merged))
 
 
-def pick_backend(options: LoadOptions) -> Backend:
+def pick_backend(options: LoadOptions, dtype: str | None = None) -> Backend:
+    """`dtype`: in place of the options'. Only what they ask for themselves is exact (see `Ops.image_weight`)."""
     try:
-        return pick.pick(options.backend, options.device, options.dtype)
+        return pick.pick(options.backend, options.device, dtype or options.dtype, exact=options.dtype != "auto")
     except BackendMissing as error:
         raise BackendUnavailable(str(error)) from None
 

@@ -251,7 +251,7 @@ def _part_source(opened: ModelFiles, piece: str, options: LoadOptions) -> tuple[
 
 def _part_backend(opened: ModelFiles, piece: str, options: LoadOptions) -> Backend:
     exact = part_kind(opened.config, piece) in EXACT_PARTS
-    return pick_backend(replace(options, dtype="f32") if exact else options)
+    return pick_backend(options, "f32" if exact else None)
 
 
 def load(name: str, options: LoadOptions | None = None) -> LoadedModel:

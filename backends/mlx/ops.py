@@ -244,6 +244,9 @@ class MlxTextOps:
     def relu(self, x: mx.array) -> mx.array:
         return mx.maximum(x, 0)
 
+    def leaky_relu(self, x: mx.array, slope: float) -> mx.array:
+        return mx.maximum(x, slope * x)
+
     def clamp(self, x: mx.array, low: float | None, high: float | None) -> mx.array:
         return mx.clip(x, low, high)
 
@@ -268,7 +271,14 @@ class MlxTextOps:
     def softmax(self, x: mx.array) -> mx.array:
         return mx.softmax(x, axis=-1, precise=True)
 
+    def likeliest(self, logits: mx.array) -> tuple[mx.array, mx.array]:
+        chances, ids = self.topk(self.softmax(logits), 1)
+        return chances[..., 0], ids[..., 0]
+
     def topk(self, x: mx.array, k: int) -> tuple[mx.array, mx.array]:
+        if k == 1 and x.size:
+            ids = mx.argmax(x, axis=-1, keepdims=True)  # the first of equals
+            return mx.take_along_axis(x, ids, axis=-1), ids.astype(mx.int32)
         ids = mx.argsort(-x, axis=-1)[..., :k]  # the sort is stable: ties keep the lower index first
         return mx.take_along_axis(x, ids, axis=-1), ids.astype(mx.int32)
 

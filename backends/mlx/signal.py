@@ -9,6 +9,7 @@ kernel gives a result of length zero, where MLX itself would raise.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from typing import Literal
 
@@ -24,6 +25,18 @@ def _wavy(x: mx.array, rate: mx.array, size: mx.array) -> mx.array:
 
 
 _snake = mx.compile(_wavy, shapeless=True)
+
+
+@dataclass(frozen=True)
+class MlxImageConv:
+    """A convolution of images and the activation behind it."""
+
+    w: mx.array
+    b: mx.array
+    stride: tuple[int, int]
+    padding: tuple[int, int]
+    groups: int
+    activation: str | None
 
 
 class MlxSignalOps:
@@ -87,7 +100,27 @@ class MlxSignalOps:
         y = mx.conv2d(x, w, stride, padding, 1, groups)
         return y if b is None else y + b
 
-    def stream_weight(self, w: mx.array, b: mx.array, depthwise: bool = False) -> tuple[mx.array, mx.array, int]:
+    def image_weight(
+        self,
+        w: mx.array,
+        b: mx.array,
+        *,
+        stride: tuple[int, int] = (1, 1),
+        padding: tuple[int, int] = (0, 0),
+        groups: int = 1,
+        activation: Literal["relu", "gelu", "silu"] | None = None,
+        rounded: bool = False,
+    ) -> MlxImageConv:
+        return MlxImageConv(self.conv_weight(w), b, stride, padding, groups, activation)
+
+    def image_conv(self, x: mx.array, weight: MlxImageConv, add: mx.array | None = None) -> mx.array:
+        y = self.conv2d(x, weight.w, weight.b, stride=weight.stride, padding=weight.padding, groups=weight.groups)
+        y = y if weight.activation is None else getattr(self, weight.activation)(y)
+        return y if add is None else y + add
+
+    def stream_weight(
+        self, w: mx.array, b: mx.array, depthwise: bool = False, rounded: bool = False
+    ) -> tuple[mx.array, mx.array, int]:
         return self.conv_weight(w), b, w.shape[0] if depthwise else 1
 
     def stream_conv(

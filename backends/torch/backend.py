@@ -59,7 +59,8 @@ class TorchOps(TracingOps, TorchSignalOps):
 class TorchBackend:
     name = "torch"
 
-    def __init__(self, device: str = "cpu", dtype: DType = "f32") -> None:
+    def __init__(self, device: str = "cpu", dtype: DType = "f32", exact: bool = True) -> None:
+        """`exact`: convolutions are computed in `dtype`, also those that a model lets be rounded to bf16."""
         # per thread: the backend is used on the thread that makes it
         torch.set_grad_enabled(False)
         self.device = device
@@ -68,6 +69,7 @@ class TorchBackend:
         if self._place.type == "cuda" and not torch.cuda.is_available():
             raise BackendMissing("No CUDA device is visible to torch. Install a CUDA build of torch, or use the CPU.")
         self.ops = TorchOps(self._place, dtype)
+        self.ops.exact = exact
 
     @property
     def ranks_apart(self) -> bool:

@@ -184,6 +184,9 @@ class TorchTextOps:
     def relu(self, x: Tensor) -> Tensor:
         return F.relu(x)
 
+    def leaky_relu(self, x: Tensor, slope: float) -> Tensor:
+        return F.leaky_relu(x, slope)
+
     def clamp(self, x: Tensor, low: float | None, high: float | None) -> Tensor:
         return x.clamp(low, high)
 
@@ -208,7 +211,18 @@ class TorchTextOps:
     def softmax(self, x: Tensor) -> Tensor:
         return torch.softmax(x, -1, dtype=torch.float32).to(x.dtype)
 
+    def likeliest(self, logits: Tensor) -> tuple[Tensor, Tensor]:
+        if self._fused and logits.dtype == torch.float32 and logits.numel():
+            best, ids = fused.argmax(logits)
+            return 1.0 / fused.softmax_mass(logits, best, torch.ones_like(best)), ids.to(torch.int32)
+        wide = logits.float()
+        best, ids = wide.max(-1)
+        return torch.exp(best - wide.logsumexp(-1)).to(logits.dtype), ids.to(torch.int32)
+
     def topk(self, x: Tensor, k: int) -> tuple[Tensor, Tensor]:
+        if k == 1:
+            values, ids = x.max(-1, keepdim=True)  # the first of equals
+            return values, ids.to(torch.int32)
         # torch.topk breaks ties as it likes; a stable sort of the few experts or codes this is used for costs as much
         values, ids = torch.sort(x, dim=-1, descending=True, stable=True)
         return values[..., :k], ids[..., :k].to(torch.int32)

@@ -18,6 +18,7 @@ from torch import Tensor
 from backends.ops import SILENT, out_length
 from backends.torch.kernels import library
 from backends.torch.kernels.conv import ConvWeight, DepthwiseWeight, channel_scale
+from backends.torch.kernels.image_conv import MOST_ROWS, ImageConvWeight
 
 # Positions up to which a dense kernel on a CPU is one matrix product: torch's convolutions do not read large weights
 # well for a few positions (measured at 1024 -> 1536 channels, 7 taps: 4.6x slower at 16 positions, alike from 128 on).
@@ -55,6 +56,18 @@ def spread_product(x: Tensor, w: Tensor, b: Tensor | None, stride: int) -> Tenso
 
 
 @dataclass(frozen=True)
+class TorchImageConv:
+    """A convolution of images and the activation behind it, for torch's kernels."""
+
+    w: Tensor
+    b: Tensor
+    stride: tuple[int, int]
+    padding: tuple[int, int]
+    groups: int
+    activation: str | None
+
+
+@dataclass(frozen=True)
 class StreamWeight:
     """The weight of a streaming convolution: for torch's kernels, or packed for the CPU kernels."""
 
@@ -66,6 +79,8 @@ class StreamWeight:
 
 class TorchSignalOps:
     """The signal operations of `backends.ops.Ops`."""
+
+    exact = True  # whether convolutions that may be rounded are not
 
     def conv_weight(self, w: Tensor, transposed: bool = False) -> Tensor:
         """Torch wants `[in, out / groups, ...]` for a transposed kernel too, so both forms stay as they come."""
@@ -126,9 +141,33 @@ class TorchSignalOps:
             return x.new_zeros(x.shape[0], height, width, w.shape[0])
         return channels_last(F.conv2d(channels_first(x), w, b, stride, padding, 1, groups))
 
-    def stream_weight(self, w: Tensor, b: Tensor, depthwise: bool = False) -> StreamWeight:
-        if w.device.type == "cpu" and w.dtype == torch.float32 and library.available():
-            return StreamWeight(None, None, DepthwiseWeight(w, b) if depthwise else ConvWeight(w, b))
+    def image_weight(
+        self,
+        w: Tensor,
+        b: Tensor,
+        *,
+        stride: tuple[int, int] = (1, 1),
+        padding: tuple[int, int] = (0, 0),
+        groups: int = 1,
+        activation: Literal["relu", "gelu", "silu"] | None = None,
+        rounded: bool = False,
+    ) -> ImageConvWeight | TorchImageConv:
+        depthwise = groups > 1 and w.shape[0] == groups
+        if _has_kernels(w) and (groups == 1 or depthwise) and w.shape[2] <= MOST_ROWS and not library.has_matrix_unit():
+            return ImageConvWeight(w, b, stride, padding, activation, depthwise, rounded and not self.exact)
+        return TorchImageConv(self.conv_weight(w), b, stride, padding, groups, activation)
+
+    def image_conv(self, x: Tensor, weight: ImageConvWeight | TorchImageConv, add: Tensor | None = None) -> Tensor:
+        if isinstance(weight, ImageConvWeight):
+            return weight(x, add)
+        y = self.conv2d(x, weight.w, weight.b, stride=weight.stride, padding=weight.padding, groups=weight.groups)
+        y = y if weight.activation is None else getattr(self, weight.activation)(y)
+        return y if add is None else y + add
+
+    def stream_weight(self, w: Tensor, b: Tensor, depthwise: bool = False, rounded: bool = False) -> StreamWeight:
+        if _has_kernels(w):
+            packed = DepthwiseWeight(w, b) if depthwise else ConvWeight(w, b, rounded and not self.exact)
+            return StreamWeight(None, None, packed)
         return StreamWeight(self.conv_weight(w), b, None, w.shape[0] if depthwise else 1)
 
     def stream_conv(
@@ -247,6 +286,10 @@ class TorchSignalOps:
         weight = overlap_add((taps * taps).expand(1, frames, n), hop)
         signal = overlap_add(waves, hop) / torch.where(weight > SILENT, weight, 1.0)
         return signal.to(re.dtype)
+
+
+def _has_kernels(w: Tensor) -> bool:
+    return w.device.type == "cpu" and w.dtype == torch.float32 and library.available()
 
 
 def overlap_add(frames: Tensor, hop: int) -> Tensor:

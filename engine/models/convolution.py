@@ -6,6 +6,7 @@ The norm is folded into the convolution while loading, so that it costs nothing 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -47,7 +48,7 @@ def folded(
 
 class Convolution:
     """A convolution over `[B, H, W, C]`, padded so that only the stride shrinks the image. Sizes and strides are of both axes, or of
-    rows and columns."""
+    rows and columns. `rounded`: see `Ops.image_weight`."""
 
     def __init__(
         self,
@@ -58,17 +59,25 @@ class Convolution:
         stride: int | Sequence[int],
         groups: int,
         act: str | None,
+        rounded: bool = False,
     ) -> None:
         ops, dtype = w.backend.ops, w.backend.dtype
-        self.ops, self.stride, self.groups = ops, both_axes(stride), groups
-        self.kernel, self.bias = ops.conv_weight(ops.cast(kernel, dtype)), ops.cast(bias, dtype)
+        activation(ops, act)  # which names one that is not known
         rows, columns = both_axes(size)
-        self.padding = ((rows - 1) // 2, (columns - 1) // 2)
-        self.act = activation(ops, act)
+        self.ops = ops
+        self.weight: Any = ops.image_weight(
+            ops.cast(kernel, dtype),
+            ops.cast(bias, dtype),
+            stride=both_axes(stride),
+            padding=((rows - 1) // 2, (columns - 1) // 2),
+            groups=groups,
+            activation=act,  # type: ignore[arg-type]
+            rounded=rounded,
+        )
 
-    def __call__(self, x: Array) -> Array:
-        y = self.ops.conv2d(x, self.kernel, self.bias, stride=self.stride, padding=self.padding, groups=self.groups)
-        return self.act(y)
+    def __call__(self, x: Array, add: Array | None = None) -> Array:
+        """`add` is added behind the activation."""
+        return self.ops.image_conv(x, self.weight, add)
 
 
 def both_axes(value: int | Sequence[int]) -> tuple[int, int]:
@@ -87,11 +96,12 @@ def plain_conv(
     stride: int | Sequence[int] = 1,
     groups: int = 1,
     bias: bool = True,
+    rounded: bool = False,
 ) -> Convolution:
     """One without a norm and without an activation."""
     kernel = w.tensor(f"{name}.weight", (out, inp // groups, *both_axes(size)), "f32")
     given = w.tensor(f"{name}.bias", (out,), "f32") if bias else w.backend.ops.array(np.zeros(out, np.float32))
-    return Convolution(w, kernel, given, size, stride, groups, None)
+    return Convolution(w, kernel, given, size, stride, groups, None, rounded)
 
 
 def conv_norm(
@@ -105,6 +115,7 @@ def conv_norm(
     names: tuple[str, str] = ("convolution", "normalization"),
     eps: float = NORM_EPS,
     biased: bool = False,
+    rounded: bool = False,
 ) -> Convolution:
     kernel, bias = folded(w, *names, (out, inp // groups, *both_axes(size)), eps, biased)
-    return Convolution(w, kernel, bias, size, stride, groups, act)
+    return Convolution(w, kernel, bias, size, stride, groups, act, rounded)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from functools import partial
 from typing import Any
 
 from backends.base import Array
@@ -31,14 +32,15 @@ LARGE: dict[str, list[Any]] = {
 class Stem:
     """An image at a quarter of its size, by two ways that are joined."""
 
-    def __init__(self, w: View, channels: list[int], strides: list[Any], act: str) -> None:
+    def __init__(self, w: View, channels: list[int], strides: list[Any], act: str, rounded: bool = False) -> None:
         self.ops = w.backend.ops
         image, mid, out = channels
-        self.first = conv_norm(w.sub("stem1"), image, mid, 3, strides[0], act=act)
-        self.narrow = conv_norm(w.sub("stem2a"), mid, mid // 2, 2, strides[1], act=act)
-        self.widen = conv_norm(w.sub("stem2b"), mid // 2, mid, 2, strides[2], act=act)
-        self.joined = conv_norm(w.sub("stem3"), 2 * mid, mid, 3, strides[3], act=act)
-        self.last = conv_norm(w.sub("stem4"), mid, out, 1, strides[4], act=act)
+        made = partial(conv_norm, act=act, rounded=rounded)
+        self.first = made(w.sub("stem1"), image, mid, 3, strides[0])
+        self.narrow = made(w.sub("stem2a"), mid, mid // 2, 2, strides[1])
+        self.widen = made(w.sub("stem2b"), mid // 2, mid, 2, strides[2])
+        self.joined = made(w.sub("stem3"), 2 * mid, mid, 3, strides[3])
+        self.last = made(w.sub("stem4"), mid, out, 1, strides[4])
 
     def __call__(self, x: Array) -> Array:
         x = self._with_border(self.first(x))

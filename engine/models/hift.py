@@ -15,7 +15,7 @@ import numpy as np
 from backends.base import Array
 from engine.media.mel import frames as sliding
 from engine.media.mel import hann
-from engine.models.kokoro_decoder import SameConv, leaky
+from engine.models.kokoro_decoder import SameConv
 from engine.models.snac import Transposed
 from engine.models.yield_budget import YieldBudget
 from engine.weights.view import View
@@ -122,7 +122,7 @@ class Hift:
         harmonics = ops.array(np.concatenate((spectrum.real, spectrum.imag), 1)[None].astype(np.float32), "f32")
         x = self.first(mel)
         for i, (up, heard, (stride, padding), shaped, blocks) in enumerate(self.stages):
-            x = up(leaky(ops, x, _SLOPE))
+            x = up(ops.leaky_relu(x, _SLOPE))
             if i + 1 == len(self.stages):
                 x = ops.cat([x[:, 1:2], x], 1)  # reflected by one
             own = ops.conv1d(harmonics, *heard, stride=stride, padding=padding)
@@ -131,7 +131,7 @@ class Hift:
             for block in blocks[1:]:
                 total = total + (yield from block(x, budget))
             x = total * (1 / len(blocks))
-        made = self.last(leaky(ops, x, _LAST_SLOPE))
+        made = self.last(ops.leaky_relu(x, _LAST_SLOPE))
         loud = ops.clamp(ops.exp(made[:, :, :bins]), None, _LOUDEST)
         phase = ops.sin(made[:, :, bins:])
         real, imaginary = loud * ops.sin(phase + math.pi / 2), loud * ops.sin(phase)

@@ -15,7 +15,7 @@ import numpy as np
 from backends.base import Array
 from engine.errors import BadRequest, ConfigError
 from engine.models.config import MOST_LAYERS, Fields
-from engine.models.kokoro_decoder import AdaptiveBlock, KokoroDecoder, SameConv, leaky
+from engine.models.kokoro_decoder import AdaptiveBlock, KokoroDecoder, SameConv
 from engine.models.yield_budget import YieldBudget
 from engine.weights.view import View
 
@@ -129,7 +129,7 @@ class _TextEncoder:
     def __call__(self, ids: Array) -> Array:
         x = self.ops.take(self.embedding, ids, 0)
         for conv, norm in self.layers:
-            x = leaky(self.ops, norm(conv(x[None])[0]), _SLOPE)
+            x = self.ops.leaky_relu(norm(conv(x[None])[0]), _SLOPE)
         return self.lstm(x)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Generator
 
 import numpy as np
 
-from backends.base import Array, Ops
+from backends.base import Array
 from engine.errors import ConfigError
 from engine.media.mel import frames as sliding
 from engine.media.mel import hann
@@ -28,23 +28,27 @@ _ROUNDING = 1e-5
 _SLOPE, _INNER_SLOPE, _LAST_SLOPE = 0.2, 0.1, 0.01
 
 
-def leaky(ops: Ops, x: Array, slope: float) -> Array:
-    return ops.relu(x) * (1.0 - slope) + x * slope
-
-
 class SameConv:
     """A convolution that keeps the length."""
 
     def __init__(
-        self, w: View, inp: int, out: int, kernel: int, dilation: int = 1, bias: bool = True, normed: bool = True
+        self,
+        w: View,
+        inp: int,
+        out: int,
+        kernel: int,
+        dilation: int = 1,
+        bias: bool = True,
+        normed: bool = True,
+        rounded: bool = False,
     ) -> None:
-        """`normed`: its weight is stored as a direction and a length."""
+        """`normed`: its weight is stored as a direction and a length. `rounded`: see `Ops.image_weight`."""
         ops = self.ops = w.backend.ops
         self.dilation = dilation
         weight = plain_weight(w, (out, inp, kernel)) if normed else w.tensor("weight", (out, inp, kernel), "f32")
         shift = w.tensor("bias", (out,), "f32") if bias else ops.array(np.zeros(out, np.float32), "f32")
         if not w.dry:
-            self.w = ops.stream_weight(weight, shift)
+            self.w = ops.stream_weight(weight, shift, rounded=rounded)
 
     def __call__(
         self,
@@ -78,14 +82,17 @@ class _AdaptiveNorm:
 
 
 class AdaptiveBlock:
-    """Two convolutions beside a shortcut; `upsample` doubles the frames."""
+    """Two convolutions beside a shortcut; `upsample` doubles the frames. `rounded`: see `Ops.image_weight`."""
 
-    def __init__(self, w: View, inp: int, out: int, style: int, upsample: bool = False) -> None:
+    def __init__(self, w: View, inp: int, out: int, style: int, upsample: bool = False, rounded: bool = False) -> None:
         ops = self.ops = w.backend.ops
         self.inp, self.upsample = inp, upsample
         self.norms = _AdaptiveNorm(w.sub("norm1"), inp, style), _AdaptiveNorm(w.sub("norm2"), out, style)
-        self.convs = SameConv(w.sub("conv1"), inp, out, 3), SameConv(w.sub("conv2"), out, out, 3)
-        self.shortcut = SameConv(w.sub("conv1x1"), inp, out, 1, bias=False) if inp != out else None
+        self.convs = (
+            SameConv(w.sub("conv1"), inp, out, 3, rounded=rounded),
+            SameConv(w.sub("conv2"), out, out, 3, rounded=rounded),
+        )
+        self.shortcut = SameConv(w.sub("conv1x1"), inp, out, 1, bias=False, rounded=rounded) if inp != out else None
         if upsample:
             pool = w.sub("pool")
             self.pool = ops.conv_weight(plain_weight(pool, (inp, 1, 3)), transposed=True)
@@ -105,7 +112,7 @@ class AdaptiveBlock:
 
     def _activated(self, norm: int, x: Array, style: Array) -> Array:
         scale, shift = self.norms[norm](x, style)
-        return leaky(self.ops, x * scale + shift, _SLOPE)
+        return self.ops.leaky_relu(x * scale + shift, _SLOPE)
 
 
 class _SnakeBlock:
@@ -118,7 +125,8 @@ class _SnakeBlock:
             for n, reach in ((1, dilation), (2, 1)):
                 rate = w.tensor(f"alpha{n}.{i}", (1, dim, 1), "f32").reshape(dim)
                 norm = _AdaptiveNorm(w.sub(f"adain{n}.{i}"), dim, style)
-                self.steps.append((norm, (rate, 1.0 / rate), SameConv(w.sub(f"convs{n}.{i}"), dim, dim, kernel, reach)))
+                conv = SameConv(w.sub(f"convs{n}.{i}"), dim, dim, kernel, reach, rounded=True)
+                self.steps.append((norm, (rate, 1.0 / rate), conv))
 
     def __call__(self, x: Array, style: Array, budget: YieldBudget) -> Generator[None, None, Array]:
         for first, second in zip(self.steps[::2], self.steps[1::2]):
@@ -149,12 +157,16 @@ class _Source:
         turns = np.cumsum(pitch[:, None].astype(np.float64) * np.arange(1, _HARMONICS + 1) / _RATE % 1, 0) * self.scale
         at = np.clip((np.arange(count) + 0.5) / self.scale - 0.5, 0, len(pitch) - 1)
         low = np.floor(at).astype(np.int64)
-        high, share = np.minimum(low + 1, len(pitch) - 1), (at - low)[:, None]
-        waves = np.sin(2 * np.pi * ((turns[low] * (1 - share) + turns[high] * share) % 1)).astype(np.float32)
-        voiced = np.repeat(pitch > _VOICED, self.scale)[:, None]
+        # whole turns mean nothing, so what is left of them and what is added on the way are small enough for f32
+        begun, step = (turns % 1).astype(np.float32), np.diff(turns, axis=0, append=turns[-1:]).astype(np.float32)
+        waves = begun[low]
+        waves += (at - low).astype(np.float32)[:, None] * step[low]
+        waves *= np.float32(2 * np.pi)
+        np.sin(waves, out=waves)
+        voiced = np.repeat(pitch > _VOICED, self.scale)
         noise = random.standard_normal((count, _HARMONICS), dtype=np.float32)
-        mixed = waves * _AMPLITUDE * voiced + np.where(voiced, np.float32(_NOISE), np.float32(_AMPLITUDE / 3)) * noise
-        source = np.tanh(mixed @ self.mix + np.float32(self.shift))
+        loud, quiet = np.float32(_AMPLITUDE) * voiced, np.where(voiced, _NOISE, _AMPLITUDE / 3).astype(np.float32)
+        source = np.tanh(waves @ self.mix * loud + noise @ self.mix * quiet + np.float32(self.shift))
         padded = np.pad(source, self.size // 2, mode="reflect")
         spectrum = np.fft.rfft(sliding(padded, self.size, self.hop) * hann(self.size), axis=-1)
         # the reflected ends are symmetric: their imaginary parts are rounding, which would choose between half a turn and minus it
@@ -202,7 +214,7 @@ class _Generator:
         ops = self.ops
         harmonics = ops.array(self.source(ops.numpy(pitch).reshape(-1), random)[None], "f32")
         for i, (up, heard, (stride, padding), shaped, blocks) in enumerate(self.stages):
-            x = up(leaky(ops, x, _INNER_SLOPE))
+            x = up(ops.leaky_relu(x, _INNER_SLOPE))
             if i + 1 == len(self.stages):
                 x = ops.cat([x[:, 1:2], x], 1)  # reflected by one
             source = ops.conv1d(harmonics, *heard, stride=stride, padding=padding)
@@ -211,7 +223,7 @@ class _Generator:
             for block in blocks[1:]:
                 total = total + (yield from block(x, style, budget))
             x = total * (1 / len(blocks))
-        spectrum = self.last(leaky(ops, x, _LAST_SLOPE))
+        spectrum = self.last(ops.leaky_relu(x, _LAST_SLOPE))
         bins = self.size // 2 + 1
         loud, phase = ops.exp(spectrum[:, :, :bins]), ops.sin(spectrum[:, :, bins:])
         real, imaginary = loud * ops.sin(phase + math.pi / 2), loud * ops.sin(phase)
@@ -227,10 +239,10 @@ class KokoroDecoder:
         self.curves = [SnacConv(w.sub(f"{name}_conv"), 1, 1, 3, stride=2) for name in ("F0", "N")]
         wide, kept = _width(w, "encode.conv1", 1024), _width(w, "asr_res.0", 64)
         self.kept = SameConv(w.sub("asr_res.0"), text, kept, 1)
-        self.encode = AdaptiveBlock(w.sub("encode"), text + 2, wide, style)
+        self.encode = AdaptiveBlock(w.sub("encode"), text + 2, wide, style, rounded=True)
         inner, last = wide + kept + 2, f.int("upsample_initial_channel")
         self.blocks = [
-            AdaptiveBlock(w.sub(f"decode.{i}"), inner, last if i == 3 else wide, style, upsample=i == 3)
+            AdaptiveBlock(w.sub(f"decode.{i}"), inner, last if i == 3 else wide, style, upsample=i == 3, rounded=True)
             for i in range(4)
         ]
         self.generator = _Generator(w.sub("generator"), f, style)

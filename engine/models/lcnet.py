@@ -28,12 +28,11 @@ class SmallStem:
 
     def __init__(self, w: View, channels: Sequence[int]) -> None:
         image, mid, out = channels
-        self.first = conv_norm(w.sub("conv1"), image, mid, 3, 2, act=None)
-        self.second = conv_norm(w.sub("conv2"), mid, out, 3, 2, act=None)
-        self.ops = w.backend.ops
+        self.first = conv_norm(w.sub("conv1"), image, mid, 3, 2, act="gelu", rounded=True)
+        self.second = conv_norm(w.sub("conv2"), mid, out, 3, 2, rounded=True)
 
     def __call__(self, x: Array) -> Array:
-        return self.second(self.ops.gelu(self.first(x)))
+        return self.second(self.first(x))
 
 
 class ChannelWeights:
@@ -47,28 +46,28 @@ class ChannelWeights:
 
     def __call__(self, x: Array) -> Array:
         ops = self.ops
-        mean = ops.sum(ops.sum(x, 1), 1) / (x.shape[1] * x.shape[2])
+        count = x.shape[1] * x.shape[2]
+        mean = ops.sum(x.reshape(x.shape[0], count, self.channels), 1) / count
         shares = ops.clamp(self.excite(ops.relu(self.squeeze(mean))) / 6.0 + 0.5, 0.0, 1.0)
         return x * shares.reshape(-1, 1, 1, self.channels)
 
 
 class LcLayer:
     def __init__(self, w: View, size: int, inp: int, out: int, stride: Any, weighs: bool, reduction: int) -> None:
-        self.ops, self.residual = w.backend.ops, inp == out and stride == 1
+        self.residual = inp == out and stride == 1
         self.look: Convolution = (
             plain_conv(w, "token_conv", inp, out, size, stride, groups=inp)
             if self.residual
             else conv_norm(w.sub("token_conv"), inp, inp, size, stride, groups=inp)
         )
         self.weigh = ChannelWeights(w.sub("token_squeeze_excitation"), inp, reduction) if weighs else None
-        self.widen = conv_norm(w.sub("channel_conv1"), inp, 2 * inp, 1, act="gelu")
-        self.mix = conv_norm(w.sub("channel_conv2"), 2 * inp, out, 1)
+        self.widen = conv_norm(w.sub("channel_conv1"), inp, 2 * inp, 1, act="gelu", rounded=True)
+        self.mix = conv_norm(w.sub("channel_conv2"), 2 * inp, out, 1, rounded=True)
 
     def __call__(self, x: Array) -> Array:
         x = self.look(x)
         x = self.weigh(x) if self.weigh else x
-        y = self.mix(self.widen(x))
-        return x + y if self.residual else y
+        return self.mix(self.widen(x), add=x if self.residual else None)
 
 
 class LcNet:
@@ -83,7 +82,7 @@ class LcNet:
         if kind not in ("large", "small"):
             raise ConfigError(f"{f.where}: stem_type must be large or small, not {kind!r}.")
         stem = encoder.sub("convolution")
-        self.stem = Stem(stem, channels, strides, act) if kind == "large" else SmallStem(stem, channels)
+        self.stem = Stem(stem, channels, strides, act, rounded=True) if kind == "large" else SmallStem(stem, channels)
         self.channels = [stage[-1][2] for stage in stages]
         self.stages = [
             [

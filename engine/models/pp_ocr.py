@@ -6,6 +6,7 @@ The recognizer tells a character, or none, of each few columns; equal neighbours
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from engine.weights.view import View
 LONG = {"vertical_long_to_small": (1, 0), "horizontal_small_to_long": (0, 1), "symmetric": (1, 1)}
 SIZES = (("long", 7), ("mid", 5), ("short", 3))
 HEAD_NAMES = ("convolution", "norm")
+_COLUMNS = 128  # whose logits are made at once: they stay in a cache until the largest is found
 
 
 class Doubled:
@@ -42,7 +44,7 @@ class Doubled:
             bias = ops.batch_norm(bias, mean, var, gain, shift, NORM_EPS)
         flat = ops.permute(kernel, (1, 2, 3, 0)).reshape(out * size * size, inp, 1, 1)
         each = ops.cat([bias.reshape(out, 1)] * (size * size), 1).reshape(-1)
-        self.convolution = Convolution(w, flat, each, 1, 1, 1, None)
+        self.convolution = Convolution(w, flat, each, 1, 1, 1, None, rounded=True)
 
     def __call__(self, x: Array) -> Array:
         batch, rows, columns, _ = x.shape
@@ -56,21 +58,26 @@ class IntraclassBlock:
 
     def __init__(self, w: View, channels: int, reduction: int) -> None:
         few = channels // reduction
-        self.reduce = plain_conv(w, "conv_reduce_channel", channels, few, 1)
+        self.reduce = _conv(w, "conv_reduce_channel", channels, few, 1)
         self.sizes = [
             [
-                plain_conv(w, f"{_named(shape)}_{length}ratio", few, few, [size if down else 1, size if across else 1])
+                _conv(w, f"{_named(shape)}_{length}ratio", few, few, [size if down else 1, size if across else 1])
                 for shape, (down, across) in LONG.items()
             ]
             for length, size in SIZES
         ]
-        self.back = conv_norm(w.sub("conv_final"), few, channels, 1, act="relu", names=HEAD_NAMES, biased=True)
+        self.back = conv_norm(
+            w.sub("conv_final"), few, channels, 1, act="relu", names=HEAD_NAMES, biased=True, rounded=True
+        )
 
     def __call__(self, x: Array) -> Array:
         y = self.reduce(x)
         for down, across, square in self.sizes:
-            y = square(y) + down(y) + across(y)
-        return x + self.back(y)
+            y = across(y, add=down(y, add=square(y)))
+        return self.back(y, add=x)
+
+
+_conv = partial(plain_conv, rounded=True)
 
 
 def _named(shape: str) -> str:
@@ -85,15 +92,14 @@ class Neck:
         part, scales = wide // 4, range(len(channels))
         reduction = f.int("reduce_factor", default=2)
         self.inputs = [
-            plain_conv(w, f"input_channel_adjustment_convolution.{i}", inp, wide, 1, bias=False)
+            _conv(w, f"input_channel_adjustment_convolution.{i}", inp, wide, 1, bias=False)
             for i, inp in enumerate(channels)
         ]
-        self.projected = [plain_conv(w, f"input_feature_projection_convolution.{i}", wide, part, 9) for i in scales]
+        self.projected = [_conv(w, f"input_feature_projection_convolution.{i}", wide, part, 9) for i in scales]
         self.down = [
-            plain_conv(w, f"path_aggregation_head_convolution.{i - 1}", part, part, 3, 2, bias=False)
-            for i in scales[1:]
+            _conv(w, f"path_aggregation_head_convolution.{i - 1}", part, part, 3, 2, bias=False) for i in scales[1:]
         ]
-        self.lateral = [plain_conv(w, f"path_aggregation_lateral_convolution.{i}", part, part, 9) for i in scales]
+        self.lateral = [_conv(w, f"path_aggregation_lateral_convolution.{i}", part, part, 9) for i in scales]
         self.blocks = [IntraclassBlock(w.sub(f"intraclass_blocks.{i}"), part, reduction) for i in scales]
 
     def __call__(self, maps: Sequence[Array], pieces: Pieces) -> Work:
@@ -104,7 +110,7 @@ class Neck:
         made: list[Array] = []
         for i, x in enumerate(joined):
             x = self.projected[i](x)
-            made.append(x + self.down[i - 1](made[-1]) if i else x)
+            made.append(self.down[i - 1](made[-1], add=x) if i else x)
             yield from pieces.cut(made[-1])
         out = []
         for i, x in enumerate(made):
@@ -128,7 +134,7 @@ class PpOcrDetector:
         _check_detector(f, wide, len(self.backbone.channels))
         self.neck = Neck(w.sub("model.neck"), f, self.backbone.channels, wide)
         head = w.sub("head")
-        self.first = conv_norm(head.sub("conv_down"), wide, wide // 4, 3, act="relu", names=HEAD_NAMES)
+        self.first = conv_norm(head.sub("conv_down"), wide, wide // 4, 3, act="relu", names=HEAD_NAMES, rounded=True)
         self.second = Doubled(head.sub("conv_up"), "convolution", wide // 4, wide // 4, 2, norm="norm")
         self.last = Doubled(head, "conv_final", wide // 4, 1, 2)
         w.ignore(r"\.num_batches_tracked$")
@@ -180,8 +186,8 @@ class PpOcrRecognizer:
         if not (isinstance(size, list) and len(size) == 2 and all(type(n) is int and n % 2 for n in size)):
             raise ConfigError(f"{f.where}: conv_kernel_size must be two odd numbers, not {size!r:.80}.")
         encoder = w.sub("head.encoder")
-        self.around = conv_norm(encoder.sub("conv_block.0"), inp, hidden, 1, act=act)
-        self.reduce = conv_norm(encoder.sub("conv_block.1"), inp, hidden, 1, act=act)
+        self.around = conv_norm(encoder.sub("conv_block.0"), inp, hidden, 1, act=act, rounded=True)
+        self.reduce = conv_norm(encoder.sub("conv_block.1"), inp, hidden, 1, act=act, rounded=True)
         self.beside = conv_norm(encoder.sub("conv_block.2"), hidden, hidden, size, groups=hidden, act=act)
         ffn, bias = int(hidden * f.float("mlp_ratio", default=2.0, above=0)), f.flag("qkv_bias", True)
         self.blocks = [
@@ -190,37 +196,45 @@ class PpOcrRecognizer:
         ]
         self.norm = SiglipNorm(encoder, "norm", hidden, eps)
         self.characters = f.int("head_out_channels", default=18714)
-        self.head = w.sub("head").linear(("head", self.characters), inp=hidden, bias=True)
+        head = w.sub("head.head")
+        kernel = head.tensor("weight", (self.characters, hidden), "f32").reshape(self.characters, hidden, 1, 1)
+        bias = head.tensor("bias", (self.characters,), "f32")
+        self.head = Convolution(w, kernel, bias, 1, 1, 1, None, rounded=True)
         w.ignore(r"\.num_batches_tracked$")
 
     def likely(self, pixels: np.ndarray) -> Generator[None, None, tuple[np.ndarray, np.ndarray]]:
         """The likeliest character of each few columns of normalized lines `[B, H, W, 3]`, and how likely it is, each `[B, columns]`."""
-        best = yield from self._best(pixels)
-        chances, ids = best
-        batch = len(pixels)
-        return self.ops.numpy(ids).reshape(batch, -1), np.asarray(self.ops.numpy(chances), np.float32).reshape(
-            batch, -1
-        )
-
-    def _best(self, pixels: np.ndarray) -> Generator[None, None, tuple[Array, Array]]:
-        shares = yield from self.shares(pixels)
-        return self.ops.topk(shares, 1)
+        ops, pieces, batch = self.ops, Pieces(self.ops), len(pixels)
+        x = yield from self._columns(pixels, pieces)
+        ids, chances = [], []
+        for start in range(0, x.shape[0], _COLUMNS):
+            each, best = ops.likeliest(self._logits(x[start : start + _COLUMNS]))
+            chances.append(each)
+            ids.append(best)
+            yield from pieces.cut(each)
+        return ops.numpy(ops.cat(ids, 0)).reshape(batch, -1), ops.numpy(ops.cat(chances, 0)).reshape(batch, -1)
 
     def shares(self, pixels: np.ndarray) -> Work:
         """How likely each character is, `[B * columns, characters]`."""
-        ops, pieces = self.ops, Pieces(self.ops)
+        x = yield from self._columns(pixels, Pieces(self.ops))
+        return self.ops.softmax(self._logits(x))
+
+    def _logits(self, x: Array) -> Array:
+        return self.head(x.reshape(1, 1, x.shape[0], self.hidden)).reshape(x.shape[0], self.characters)
+
+    def _columns(self, pixels: np.ndarray, pieces: Pieces) -> Work:
+        """The features of each few columns, `[B * columns, hidden]`."""
+        ops = self.ops
         maps = yield from self.backbone(ops.array(pixels, self.dtype), pieces)
         x = self._pooled(maps[-1])
         batch, _, columns, _ = x.shape
         around, x = self.around(x), self.reduce(x)
-        x = (x + self.beside(x)).reshape(batch * columns, self.hidden)
+        x = self.beside(x, add=x).reshape(batch * columns, self.hidden)
         yield from pieces.cut(x)
         for block in self.blocks:
             x = block(x, batch)
             yield from pieces.cut(x)
-        x = self.norm(x) + around.reshape(batch * columns, self.hidden)
-        cost = float(self.hidden * self.characters)
-        return (yield from pieces.rows(lambda part: ops.softmax(self.head(part)), x, cost))
+        return self.norm(x) + around.reshape(batch * columns, self.hidden)
 
     def _pooled(self, x: Array) -> Array:
         """Three rows of two columns become one."""

@@ -18,7 +18,6 @@ import numpy as np
 from backends.base import Array, EncoderAttention
 from engine.models.fast_conformer import RelativeAttention, RelativeNames
 from engine.models.hift import MELS, RATE, Hift
-from engine.models.kokoro_decoder import leaky
 from engine.models.yield_budget import YieldBudget
 from engine.weights.view import View
 
@@ -118,7 +117,7 @@ class _Encoder:
         """`[L, D]` -> `[2 L, D]`"""
         ops, n = self.ops, x.shape[0]
         x = self.embed(x)
-        x = x + self.around(leaky(ops, self.ahead(x[None]), 0.01))[0]
+        x = x + self.around(ops.leaky_relu(self.ahead(x[None]), 0.01))[0]
         x = yield from self.stacks[0].run(x, [n])
         doubled = ops.stack([x, x], 1).reshape(2 * n, self.dim)
         x = yield from self.stacks[1].run(self.up_embed(self.up(doubled[None])[0]), [2 * n])

@@ -127,6 +127,15 @@ def relu(x):
     return np.maximum(x, 0)
 
 
+def likeliest(x):
+    top = x.max(-1, initial=-np.inf, keepdims=True)
+    return 1 / np.exp(x - top).sum(-1), x.argmax(-1).astype(np.int32)
+
+
+def leaky_relu(x, slope):
+    return np.where(x < 0, slope * x, x)
+
+
 def clamp(x, low, high):
     return np.clip(x, low, high)
 
@@ -293,6 +302,12 @@ def conv2d(x, w, b=None, *, stride=(1, 1), padding=(0, 0), groups=1):
                 patch = x[:, top : top + kernel[0], left : left + kernel[1], first : first + part]
                 y[:, r, c, o] = np.einsum("bhwc,chw->b", patch, w[o])
     return y if b is None else y + b
+
+
+def image_conv(x, w, b, add=None, *, activation=None, **options):
+    y = conv2d(x, w, b, **options)
+    y = {None: lambda x: x, "relu": lambda x: np.maximum(x, 0), "gelu": gelu, "silu": silu}[activation](y)
+    return y if add is None else y + add
 
 
 def batch_norm(x, mean, var, w, b, eps):

@@ -46,6 +46,7 @@ CASES = [
         Case("clamp", f"{low}-{high}", [normal(3, 7)], {"low": low, "high": high})
         for low, high in ((-0.5, 0.25), (None, 0.5), (0.0, None))
     ),
+    *(Case("leaky_relu", f"{shape}", [normal(*shape)], {"slope": 0.2}) for shape in SHAPES),
     *(case for op in ("exp", "sin", "softmax", "l2norm") for case in unary(op)),
     *(Case("sqrt", f"{shape}", [normal(*shape) ** 2], slack=2) for shape in SHAPES),
     Case("softmax", "large", [np.float32([[3e4, 3e4, -3e4], [-3e4, -3e4, -3e4]])]),
@@ -91,6 +92,8 @@ CASES = [
         )
         for shape, groups in (((2, 5, 6), 1), ((2, 5, 6), 3), ((1, 1, 4), 2), ((3, 7, 5), 5), ((0, 4, 6), 2))
     ),
+    *(Case("likeliest", f"{shape}", [4 * normal(*shape)], slack=4) for shape in ((3, 9), (1, 1), (130, 70), (0, 5))),
+    Case("likeliest", "ties", [np.float32([[1, 3, 3, 2], [0, 0, 0, 0]])], slack=4),
     Case("topk", "rows", [normal(3, 9)], {"k": 4}),
     Case("topk", "all", [normal(2, 5)], {"k": 5}),
     Case("topk", "one", [normal(2, 3, 7)], {"k": 1}),

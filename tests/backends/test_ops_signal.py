@@ -79,10 +79,41 @@ def same(name: str, length: int, w: tuple[int, int, int], dilation: int = 1, *, 
     return Case("same_conv", name, inputs, call=call, want=want, slack=6)
 
 
+def image(
+    name: str, x: tuple[int, ...], w: tuple[int, ...], activation: str | None = None, add: bool = False, **options
+) -> Case:
+    """A convolution of images with an activation and a sum behind it."""
+    inputs = [normal(*x), normal(*w, seed=1), normal(w[0], seed=2)]
+    stride, padding = options.get("stride", (1, 1)), options.get("padding", (0, 0))
+    if add:
+        height, width = (max(0, (x[1 + i] + 2 * padding[i] - w[2 + i]) // stride[i] + 1) for i in (0, 1))
+        inputs.append(normal(x[0], height, width, w[0], seed=3))
+
+    def call(ops, x, w, b, add=None):
+        return ops.image_conv(x, ops.image_weight(w, b, activation=activation, **options), add)
+
+    want = lambda *given: reference_ops.image_conv(*given, activation=activation, **options)  # noqa: E731
+    return Case("image_conv", name, inputs, call=call, want=want, slack=6)
+
+
 CASES = [
+    image("plain", (2, 5, 7, 3), (4, 3, 3, 3)),
+    image("patches", (1, 8, 12, 3), (5, 3, 4, 4), "relu", stride=(4, 4)),
+    image("uneven", (1, 9, 6, 2), (3, 2, 1, 5), "silu", add=True, stride=(2, 1), padding=(1, 2)),
+    image("many-channels", (2, 6, 31, 40), (50, 40, 3, 3), "gelu", add=True, padding=(1, 1)),
+    image("tall", (1, 9, 5, 16), (16, 16, 7, 1), add=True, padding=(3, 0)),
+    image("padded-beyond", (1, 2, 2, 3), (4, 3, 1, 1), "relu", padding=(2, 2)),
+    image("grouped", (1, 5, 5, 4), (6, 2, 3, 2), "relu", groups=2, padding=(1, 0)),
+    image("depthwise", (2, 6, 5, 37), (37, 1, 3, 3), groups=37, padding=(1, 1), stride=(2, 1)),
+    image("depthwise-whole", (1, 6, 5, 5), (5, 1, 5, 5), "gelu", add=True, groups=5, padding=(2, 2)),
+    image("one-by-one", (1, 3, 4, 3), (2, 3, 1, 1), "gelu", add=True),
+    image("too-small", (2, 2, 5, 3), (4, 3, 3, 3), "relu"),
+    image("batch-0", (0, 5, 5, 3), (4, 3, 3, 3)),
     same("plain", 9, (5, 3, 3), whole=False),
     same("whole", 300, (20, 16, 7)),
     same("dilated", 40, (33, 6, 11), 5),
+    same("blocks-of-three", 90, (20, 32, 11), 5),
+    same("one-block", 41, (16, 16, 3)),
     same("shorter-than-its-kernel", 3, (4, 3, 7), 3),
     same("kernel-1", 5, (4, 3, 1)),
     same("empty", 0, (4, 3, 3), whole=False),

@@ -198,7 +198,7 @@ def pixels(count: int, size: tuple[int, int]) -> np.ndarray:
 
 
 class GrusLines:
-    """The detector or the recognizer of PP-OCRv6, without the engine."""
+    """The detector or the recognizer of PP-OCRv6, without the engine. `dtype`: `auto` may round convolutions to bf16."""
 
     def __init__(self, folder: str, dtype: str) -> None:
         began = time.perf_counter()
@@ -206,7 +206,7 @@ class GrusLines:
 
         self.imported = time.perf_counter() - began
         self.began = time.perf_counter()
-        self.model: Any = load_any(folder, LoadOptions(backend="torch", device="cpu", dtype="f32")).model
+        self.model: Any = load_any(folder, LoadOptions(backend="torch", device="cpu", dtype=dtype)).model
         self.detects = getattr(self.model, "finds_text_lines", False)
 
     def prefill(self, n: int) -> float:

@@ -15,31 +15,29 @@ from backends.torch.kernels.formats import PANEL
 from backends.torch.kernels.library import ConvChunk, ConvParams, library
 
 BLOCK = 32  # inputs that the matrix unit takes at once
+BLOCK_TAPS, BLOCK_POINTS = 3, 6  # see src/conv/winograd.hpp
 WINOGRAD_POINTS = 10  # transformed weights of a kernel of seven taps, see src/conv/winograd.hpp
 FLOATS = 0  # of `ConvForm` in src/conv/conv.hpp
 
 
 class ConvWeight:
-    """Packed weights, sixteen outputs side by side, in one of three forms: f32, split into two bf16 for the matrix unit (bf16x2), or
-    transformed for Winograd convolution (seven taps only)."""
+    """Packed weights, sixteen outputs side by side: f32, split into two bf16 for the matrix unit (bf16x2), transformed for Winograd
+    convolution of seven taps or of blocks of three, or rounded to bf16."""
 
-    def __init__(self, w: Tensor, b: Tensor | None) -> None:
-        """`w [outputs, inputs, taps]`"""
+    def __init__(self, w: Tensor, b: Tensor | None, rounded: bool = False) -> None:
+        """`w [outputs, inputs, taps]`. `rounded`: inputs and weights may be rounded to bf16, where that is faster."""
         self.outputs, self.inputs, self.taps = w.shape
         self.library = library()
         self.panels = -(-self.outputs // PANEL)
-        self.form: int = self.library.grus_conv_form(*w.shape)
-        self.w = (self._floats, self._bf16x2, self._winograd)[self.form](w.float().contiguous())
+        self.form: int = self.library.grus_conv_form(*w.shape, rounded)
+        pack = (self._floats, self._bf16x2, self._winograd, self._bf16, self._blocks, self._bf16_blocks)[self.form]
+        self.w = pack(w.float().contiguous())
         self.bias = torch.zeros(self.panels * PANEL)
         if b is not None:
             self.bias[: self.outputs] = b
 
     def _floats(self, w: Tensor) -> Tensor:
-        made = arena.zeros(4 * self.panels * PANEL * self.inputs * self.taps).view(torch.float32)
-        laid = made.view(self.panels, self.taps, self.inputs, PANEL)
-        for panel, part in enumerate(w.split(PANEL)):
-            laid[panel, :, :, : len(part)] = part.permute(2, 1, 0)
-        return made
+        return float_panels(w[:, :, None])
 
     def _bf16x2(self, w: Tensor) -> Tensor:
         """`UnitConv::w` of src/arch/tier.hpp, pair after pair of panels."""
@@ -53,6 +51,21 @@ class ConvWeight:
         self.library.grus_conv_winograd_weights(
             w.data_ptr(), self.outputs, self.inputs, made.data_ptr(), torch.get_num_threads()
         )
+        return made
+
+    def _bf16(self, w: Tensor) -> Tensor:
+        return bf16_panels(w[:, :, None], -(-self.inputs // BLOCK) * BLOCK)
+
+    def _blocks(self, w: Tensor) -> Tensor:
+        return float_panels(self._block_values(w))
+
+    def _bf16_blocks(self, w: Tensor) -> Tensor:
+        return bf16_panels(self._block_values(w), self.inputs)
+
+    def _block_values(self, w: Tensor) -> Tensor:
+        """`[outputs, inputs, points, blocks of three taps]`"""
+        made = w.new_empty(self.outputs, self.inputs, BLOCK_POINTS, -(-self.taps // BLOCK_TAPS))
+        self.library.grus_conv_block_weights(w.data_ptr(), self.outputs * self.inputs, self.taps, made.data_ptr())
         return made
 
     def __call__(
@@ -90,6 +103,30 @@ class ConvWeight:
             self.taps,
             dilation,
         )
+
+
+def float_panels(w: Tensor) -> Tensor:
+    """`w [outputs, inputs, rows, columns]` as `[panels, rows, columns, inputs, 16]`, with zeros where there is nothing."""
+    outputs, inputs, rows, columns = w.shape
+    panels = -(-outputs // PANEL)
+    made = arena.zeros(4 * panels * PANEL * inputs * rows * columns).view(torch.float32)
+    laid = made.view(panels, rows, columns, inputs, PANEL)
+    for panel, part in enumerate(w.split(PANEL)):
+        laid[panel, ..., : len(part)] = part.permute(2, 3, 1, 0)
+    return made
+
+
+def bf16_panels(w: Tensor, inputs: int) -> Tensor:
+    """`w [outputs, given inputs, rows, columns]` as `[panels, rows, columns, inputs / 2, 16, 2]` in bf16, with zeros where there is
+    nothing."""
+    outputs, given, rows, columns = w.shape
+    panels = -(-outputs // PANEL)
+    made = arena.zeros(2 * panels * PANEL * inputs * rows * columns).view(torch.bfloat16)
+    laid = made.view(panels, rows, columns, inputs // 2, PANEL, 2)
+    padded = torch.nn.functional.pad(w.to(torch.bfloat16), (0, 0, 0, 0, 0, inputs - given))
+    for panel, part in enumerate(padded.split(PANEL)):
+        laid[panel, :, :, :, : len(part)] = part.unflatten(1, (inputs // 2, 2)).permute(3, 4, 1, 0, 2)
+    return made
 
 
 class DepthwiseWeight:

@@ -209,6 +209,26 @@ class ConvChunk(ctypes.Structure):
     ]
 
 
+class ImageConv(ctypes.Structure):
+    """`grus::ImageConv` of src/conv/image_conv.hpp."""
+
+    _fields_ = [
+        ("w", c_void_p),
+        ("bias", c_void_p),
+        *((name, c_int64) for name in ("rounded", "inputs", "outputs", "rows", "columns", "row_step", "column_step")),
+        *((name, c_int64) for name in ("row_padding", "column_padding", "activation")),
+    ]
+
+
+class ImageBatch(ctypes.Structure):
+    """`grus::ImageBatch` of src/conv/image_conv.hpp."""
+
+    _fields_ = [
+        *((name, c_int64) for name in ("images", "rows", "columns")),
+        *((name, c_void_p) for name in ("x", "add", "y")),
+    ]
+
+
 class ShortlistParams(ctypes.Structure):
     """`GrusShortlist` of src/sampling/shortlist.hpp."""
 
@@ -242,7 +262,7 @@ class MixtureParams(ctypes.Structure):
 
 STRUCTS = (
     *(StoredRows, KernelMatrix, AffineParts, HeadsParams, AttentionBlock, Instruction, ProgramStep, CodecFrame),
-    *(ConvParams, ConvChunk, Bf12Matrix, ShortlistParams, SamplerParams, MixtureParams),
+    *(ConvParams, ConvChunk, Bf12Matrix, ShortlistParams, SamplerParams, MixtureParams, ImageConv, ImageBatch),
 )
 
 _M = POINTER(KernelMatrix)
@@ -292,7 +312,11 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "grus_heads": (None, [POINTER(HeadsParams), c_void_p, c_int64, c_void_p, c_void_p, c_void_p, c_int32]),
     "grus_attention_window": (None, [POINTER(AttentionBlock), c_int64, c_int64, c_int32]),
     "grus_layer_norm": (None, [c_void_p, c_void_p, c_void_p, c_float, c_int64, c_int64, c_void_p, c_int32]),
-    "grus_conv_form": (c_int64, [c_int64, c_int64, c_int64]),
+    "grus_conv_form": (c_int64, [c_int64, c_int64, c_int64, c_int32]),
+    "grus_conv_block_weights": (None, [c_void_p, c_int64, c_int64, c_void_p]),
+    "grus_conv_rounds": (c_int32, []),
+    "grus_image_conv": (None, [POINTER(ImageConv), POINTER(ImageBatch), c_int32]),
+    "grus_image_depthwise": (None, [POINTER(ImageConv), POINTER(ImageBatch), c_int32]),
     "grus_conv_bf16x2_weights": (None, [c_void_p, c_int64, c_int64, c_int64, c_void_p, c_int32]),
     "grus_conv_winograd_weights": (None, [c_void_p, c_int64, c_int64, c_void_p, c_int32]),
     "grus_conv_depthwise": (None, [POINTER(ConvParams), POINTER(ConvChunk), c_int32]),

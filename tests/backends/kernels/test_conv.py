@@ -10,7 +10,7 @@ from backends.torch.kernels.conv import ConvWeight
 from backends.torch.kernels.library import TIERS, available, library
 from tests.backends.kernels.test_fused import normal
 
-WINOGRAD = 2  # `ConvForm::Winograd` of src/conv/conv.hpp
+WINOGRAD, BLOCKS = 2, 4  # of `ConvForm` in src/conv/conv.hpp
 
 
 def wanted(x, w, b, dilation, snake, add):  # type: ignore[no-untyped-def]
@@ -24,7 +24,7 @@ def wanted(x, w, b, dilation, snake, add):  # type: ignore[no-untyped-def]
 
 
 @pytest.mark.parametrize(("inputs", "outputs"), [(16, 16), (5, 1), (96, 40), (7, 100)])
-@pytest.mark.parametrize(("taps", "dilation"), [(1, 1), (2, 1), (7, 1), (7, 9)])
+@pytest.mark.parametrize(("taps", "dilation"), [(1, 1), (2, 1), (3, 2), (7, 1), (7, 9), (11, 5)])
 @pytest.mark.parametrize("whole", [True, False], ids=["with-all", "bare"])
 def test_pieces_of_any_length(tier: str, inputs: int, outputs: int, taps: int, dilation: int, whole: bool) -> None:
     w, b, x = normal(outputs, inputs, taps), normal(outputs, seed=1), 3 * normal(150, inputs, seed=2)
@@ -39,7 +39,10 @@ def test_pieces_of_any_length(tier: str, inputs: int, outputs: int, taps: int, d
         start += length
     want = wanted(x, w, b, dilation, snake, add)
     error = (torch.cat(made).double() - want).abs()
-    if tier == "amx" or conv.form == WINOGRAD:  # in halves, without the product of both low ones; or by points
+    if tier == "amx" or conv.form in (
+        WINOGRAD,
+        BLOCKS,
+    ):  # in halves, without the product of both low ones; or by points
         y = x if snake is None else x + torch.sin(x * snake[0]) ** 2 * snake[1]
         assert (error <= 1e-5 + 2.0**-15 * wanted(y.abs(), w.abs(), b.abs(), dilation, None, None)).all()
     else:

@@ -3,6 +3,7 @@
 #include "arch/tier.hpp"
 #include "codec/codec_frame.hpp"
 #include "conv/conv.hpp"
+#include "conv/image_conv.hpp"
 #include "formats/dequantizers.hpp"
 #include "formats/matrix.hpp"
 #include "mixture/mixture.hpp"
@@ -22,7 +23,8 @@ GRUS_API const char* grus_digest() { return GRUS_TEXT_OF(GRUS_DIGEST); }
 GRUS_API int64_t grus_struct_bytes(int32_t which) {
     const size_t sizes[] = {sizeof(GrusStoredRows), sizeof(GrusMatrix), sizeof(grus::AffineParts), sizeof(grus::Heads),
                             sizeof(grus::AttentionBlock), sizeof(grus::Instruction), sizeof(grus::ProgramStep), sizeof(grus::CodecFrame),
-                            sizeof(grus::Conv), sizeof(grus::ConvChunk), sizeof(GrusBf12), sizeof(GrusShortlist), sizeof(GrusSampler), sizeof(GrusMixture)};
+                            sizeof(grus::Conv), sizeof(grus::ConvChunk), sizeof(GrusBf12), sizeof(GrusShortlist), sizeof(GrusSampler), sizeof(GrusMixture),
+                            sizeof(grus::ImageConv), sizeof(grus::ImageBatch)};
     return which < static_cast<int32_t>(sizeof sizes / sizeof *sizes) ? static_cast<int64_t>(sizes[which]) : 0;
 }
 GRUS_API void* PyInit__grus_kernels() { return nullptr; }  // Windows' linker asks for it

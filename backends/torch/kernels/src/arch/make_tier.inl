@@ -104,6 +104,8 @@ Tier make_tier(const char* name) {
     tier.depthwise = depthwise_row;
     tier.winograd_input = winograd_input;
     tier.winograd_output = winograd_output;
+    tier.block_input = block_input;
+    tier.block_output = block_output;
     fill_conv(tier, std::make_integer_sequence<int, kPositions>{});
     fill_rows<ScaleType::F32>(tier, 0);
     fill_rows<ScaleType::F16>(tier, 1);

@@ -52,11 +52,33 @@ struct Rows {  // up to sixteen rows as they lie in a file, times a few tokens
 };
 using RowsKernel = void (*)(const Rows&);
 
+// A few positions of a convolution times one or two panels of sixteen outputs, f32. Strides count elements.
+struct ConvTile {
+    const float *x, *w;         // weights [taps][inputs][16] a panel
+    int64_t taps, inputs, tap;  // `tap`: from the input of one tap to that of the next
+    int64_t position, panel;    // from one position or panel to the next
+    const float *bias, *add;    // of these outputs; what is added to `y` and lies like it, or null
+    float* y;
+    int64_t row, columns;       // from one position's outputs to the next one's; of these panels as many outputs exist
+    const uint8_t* prefetch;         // what to prefetch meanwhile, from each panel's place
+    int64_t prefetch_bytes;          // and how much of it for each input
+};
+using ConvKernel = void (*)(const ConvTile&);
+constexpr int kMostPositions = 12;
+
+// Convolutions whose inputs and weights are pairs of bf16, each a word of a ConvTile.
+struct Bf16ConvKernels {
+    ConvKernel tile[kMostPositions][2];  // [positions - 1][panels - 1]
+    // The values of six rows of inputs at six points, `point` words apart; `n` a multiple of 32.
+    void (*block_input)(const float* const* rows, int64_t n, float* to, int64_t point);
+};
+
 // bf16 weights by an instruction that multiplies bf16: activations are rounded to bf16, sums are f32.
 struct Bf16Kernels {
     void (*round)(const float* x, int64_t columns, uint16_t* to);
     RowsKernel rows[kWidths];
     RowsKernel bf12[kWidths];  // of 12-bit rows; null: they are made bf16 first
+    const Bf16ConvKernels* conv;  // null: none
 };
 
 // A matrix unit computes sixteen rows times up to sixteen tokens at a time. Activations of quantized weights are a tile of
@@ -289,20 +311,6 @@ struct Recurrence {
     int64_t out_token;
 };
 
-// A few positions of a convolution times one or two panels of sixteen outputs, f32. Strides count elements.
-struct ConvTile {
-    const float *x, *w;         // weights [taps][inputs][16] a panel
-    int64_t taps, inputs, tap;  // `tap`: from the input of one tap to that of the next
-    int64_t position, panel;    // from one position or panel to the next
-    const float *bias, *add;    // of these outputs; what is added to `y` and lies like it, or null
-    float* y;
-    int64_t row, columns;       // from one position's outputs to the next one's; of these panels as many outputs exist
-    const uint8_t* prefetch;         // what to prefetch meanwhile, from each panel's place
-    int64_t prefetch_bytes;          // and how much of it for each input
-};
-using ConvKernel = void (*)(const ConvTile&);
-constexpr int kMostPositions = 12;
-
 // Four positions of a convolution by points times a panel of outputs (winograd.hpp). Strides count elements.
 struct WinogradOutputs {
     const float* products;  // at each point, `point` apart
@@ -362,9 +370,13 @@ struct Tier {
     void (*recur)(const Recurrence&);
     int positions, panels;  // most of a ConvTile
     ConvKernel conv[kMostPositions][2];  // [positions - 1][panels - 1]
+    const Bf16ConvKernels* bf16_conv;    // where pairs of bf16 are faster; null: they are not
     // The values of ten rows of inputs at ten points, `point` apart.
     void (*winograd_input)(const float* const* rows, int64_t n, float* to, int64_t point);
     void (*winograd_output)(const WinogradOutputs&);
+    // The same of six rows at six points.
+    void (*block_input)(const float* const* rows, int64_t n, float* to, int64_t point);
+    void (*block_output)(const WinogradOutputs&);
     // One position of each channel's own kernel: out = b + the sum over taps of rows[tap] * w[tap], w [taps][n].
     void (*depthwise)(const float* const* rows, int64_t taps, const float* w, const float* b, int64_t n, float* out);
     // out = x + sin(x * rate)^2 * size, for one row.

@@ -44,8 +44,10 @@ void Convolution::input(const Tier& tier, const Stream& s, int64_t t, float* to)
     }
     const float* x = piece.x + (s.at + t) * n;
     if (piece.scale) {
-        for (int64_t i = 0; i < n; ++i) to[i] = x[i] * piece.scale[i] + piece.shift[i];
-        x = to;
+        static thread_local Scratch scratch;  // a snake in place would be one number at a time: compilers fear that both overlap
+        float* scaled = piece.rate ? reinterpret_cast<float*>(scratch.at_least(n * 4)) : to;
+        for (int64_t i = 0; i < n; ++i) scaled[i] = x[i] * piece.scale[i] + piece.shift[i];
+        x = scaled;
     }
     if (piece.rate) tier.snake(x, piece.rate, piece.size, n, to);
     else if (x != to) std::copy_n(x, n, to);
@@ -63,15 +65,18 @@ constexpr int64_t kNearInputs = 1 << 16;   // bytes of these positions' inputs
 // Weights by points are ten for seven. Where there are more than these, few positions meet them, and it is their bytes that count.
 constexpr int64_t kMostWinogradWeights = 1 << 20;
 
-struct Floats {
+struct Direct {
     const Convolution& all;
     const Tier& tier;
     int threads;
     const Conv& conv = all.conv;
     const ConvChunk& piece = all.piece;
+    const bool rounded = static_cast<ConvForm>(conv.form) == ConvForm::Bf16;
+    const int64_t words = rounded ? up(conv.inputs, kBlock) / 2 : conv.inputs;  // of 32 bits: an input, or a pair of rounded ones
     const int64_t groups = (all.panels() + tier.panels - 1) / tier.panels;
-    const int64_t size = conv.taps * conv.inputs * kRows;  // of a panel
-    const bool as_given = !all.keep && !piece.rate && !piece.scale;  // inputs are used where they lie
+    const int64_t size = conv.taps * words * kRows;  // of a panel
+    const bool as_given = !rounded && !all.keep && !piece.rate && !piece.scale;  // inputs are used where they lie
+    const ConvKernel (*kernels)[2] = rounded ? tier.bf16_conv->tile : tier.conv;
 
     void run() const {
         all.remember(tier);
@@ -91,16 +96,15 @@ struct Floats {
     // Weights are few: each thread goes through all of them with some positions.
     void by_positions() const {
         const int64_t share = all.positions() / (16 * threads);
-        const std::vector<PositionRange> spans = all.spans(in_tiles(std::min(share, kNearInputs / (conv.inputs * 4))));
+        const std::vector<PositionRange> spans = all.spans(in_tiles(std::min(share, kNearInputs / (words * 4))));
         parallel(static_cast<int64_t>(spans.size()), 1, threads, [&](int64_t begin, int64_t end) {
             for (int64_t i = begin; i < end; ++i) {
                 const PositionRange& span = spans[static_cast<size_t>(i)];
                 const float* x = piece.x + span.at * conv.inputs;
                 if (!as_given) {
-                    float* made = room((all.keep + span.count) * conv.inputs);
+                    float* made = room((all.keep + span.count) * words);
                     const int64_t first = span.at - span.stream->at - all.back;
-                    for (int64_t t = 0; t < all.keep + span.count; ++t)
-                        all.input(tier, *span.stream, first + t, made + t * conv.inputs);
+                    for (int64_t t = 0; t < all.keep + span.count; ++t) input(*span.stream, first + t, made + t * words);
                     x = made;
                 }
                 for (int64_t group = 0; group < groups; ++group) run_unit(x, group * tier.panels, span);
@@ -117,21 +121,29 @@ struct Floats {
         parallel(groups * many, (kFew << 3) / each + 1, threads, [&](int64_t begin, int64_t end) {
             for (int64_t unit = begin; unit < end; ++unit) {
                 const PositionRange& span = spans[static_cast<size_t>(unit % many)];
-                run_unit(x + span.row * conv.inputs, unit / many * tier.panels, span);
+                run_unit(x + span.row * words, unit / many * tier.panels, span);
             }
         });
     }
 
     // In one array, each stream's behind those that came before.
     const float* all_inputs() const {
-        const int64_t n = conv.inputs;
-        float* to = room(all.rows() * n);
+        float* to = room(all.rows() * words);
         for (const Stream& s : all.streams) {
-            parallel(all.keep + s.length, kFew / n + 1, threads, [&](int64_t begin, int64_t end) {
-                for (int64_t t = begin; t < end; ++t) all.input(tier, s, t - all.back, to + (s.row + t) * n);
+            parallel(all.keep + s.length, kFew / words + 1, threads, [&](int64_t begin, int64_t end) {
+                for (int64_t t = begin; t < end; ++t) input(s, t - all.back, to + (s.row + t) * words);
             });
         }
         return to;
+    }
+
+    // A position's inputs, in words.
+    void input(const Stream& s, int64_t t, float* to) const {
+        if (!rounded) return all.input(tier, s, t, to);
+        static thread_local Scratch scratch;
+        float* whole = reinterpret_cast<float*>(scratch.at_least(conv.inputs * 4));
+        all.input(tier, s, t, whole);
+        tier.bf16->round(whole, conv.inputs, reinterpret_cast<uint16_t*>(to));
     }
 
     // `x`: what the first tap of the span's first position reads.
@@ -143,9 +155,9 @@ struct Floats {
             const int64_t first = (span.at + t) * conv.outputs + column;
             const float* w = all.floats() + panel * size;
             const auto prefetch = all.prefetch(w + (wide - 1) * size, size, tile, tiles);
-            tier.conv[many - 1][wide - 1]({x + t * conv.inputs, w, conv.taps, conv.inputs, conv.dilation * conv.inputs,
-                                           conv.inputs, size, conv.bias + column, piece.add ? piece.add + first : nullptr,
-                                           piece.y + first, conv.outputs, conv.outputs - column, prefetch.from, prefetch.bytes});
+            kernels[many - 1][wide - 1]({x + t * words, w, conv.taps, words, conv.dilation * words, words, size,
+                                         conv.bias + column, piece.add ? piece.add + first : nullptr, piece.y + first,
+                                         conv.outputs, conv.outputs - column, prefetch.from, prefetch.bytes});
         }
     }
 };
@@ -179,11 +191,17 @@ using namespace grus;
 
 extern "C" {
 
-// In which form `grus_conv` wants these weights here.
-GRUS_API int64_t grus_conv_form(int64_t outputs, int64_t inputs, int64_t taps) {
+// In which form `grus_conv` wants these weights here. `rounded`: inputs and weights may be rounded to bf16.
+GRUS_API int64_t grus_conv_form(int64_t outputs, int64_t inputs, int64_t taps, int32_t rounded) {
     if (current_tier().unit) return static_cast<int64_t>(ConvForm::Bf16x2);
-    const bool points = taps == kWinogradTaps && std::min(outputs, inputs) >= kRows && outputs * inputs <= kMostWinogradWeights;
-    return static_cast<int64_t>(points ? ConvForm::Winograd : ConvForm::Floats);
+    const bool wide = std::min(outputs, inputs) >= kRows && outputs * inputs <= kMostWinogradWeights;
+    // Four taps would be two blocks: three quarters of the products for what the values cost.
+    const bool blocks = wide && taps >= kBlockTaps && taps != kBlockTaps + 1 && taps <= kMostBlockTaps;
+    if (rounded && current_tier().bf16_conv) {
+        return static_cast<int64_t>(blocks && inputs % kBlock == 0 ? ConvForm::Bf16Blocks : ConvForm::Bf16);
+    }
+    if (wide && taps == kWinogradTaps) return static_cast<int64_t>(ConvForm::Winograd);
+    return static_cast<int64_t>(blocks ? ConvForm::Blocks : ConvForm::Floats);
 }
 
 // Each channel alone; `w` is [taps][channels], and neither a snake nor a sum is part of it.
@@ -194,9 +212,12 @@ GRUS_API void grus_conv_depthwise(const Conv* conv, const ConvChunk* piece, int3
 GRUS_API void grus_conv(const Conv* conv, const ConvChunk* piece, int32_t threads) {
     const Convolution all{*conv, *piece};
     switch (static_cast<ConvForm>(conv->form)) {
-        case ConvForm::Floats: return Floats{all, current_tier(), threads}.run();
+        case ConvForm::Floats:
+        case ConvForm::Bf16: return Direct{all, current_tier(), threads}.run();
         case ConvForm::Bf16x2: return convolve_bf16x2(all, threads);
         case ConvForm::Winograd: return convolve_winograd(all, current_tier(), threads);
+        case ConvForm::Blocks:
+        case ConvForm::Bf16Blocks: return convolve_blocks(all, current_tier(), threads);
     }
 }
 

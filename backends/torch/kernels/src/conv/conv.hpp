@@ -13,6 +13,9 @@ enum class ConvForm : int64_t {
     Floats,  // [panels][taps][inputs][16]
     Bf16x2,  // for the matrix unit: bf16, pairs of panels as UnitConv wants them
     Winograd,  // [panels][points][inputs][16], see winograd.hpp
+    Bf16,      // rounded: [panels][taps][pairs of inputs][16][2], with zeros up to a multiple of 32 inputs
+    Blocks,    // of three taps, see winograd.hpp: [panels][points][blocks][inputs][16]
+    Bf16Blocks,  // rounded: [panels][points][blocks][pairs of inputs][16][2]
 };
 
 struct Conv {
@@ -85,5 +88,6 @@ inline int64_t up(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
 
 void convolve_bf16x2(const Convolution& all, int threads);  // on the matrix unit (bf16x2_conv.cpp)
 void convolve_winograd(const Convolution& all, const Tier& tier, int threads);  // winograd.cpp
+void convolve_blocks(const Convolution& all, const Tier& tier, int threads);    // winograd_blocks.cpp
 
 }  // namespace grus

@@ -41,4 +41,40 @@ constexpr double weight_at(int64_t point, int64_t tap) {
     return power / distance;
 }
 
+// F(4, 3): four outputs of three taps by six multiplications instead of twelve. A longer kernel is blocks of three taps, whose products
+// are summed at each point before they become outputs, so any number of taps gains nearly as much as three do. With six points the
+// rounding of values is 1.3 to 2.2 times that of a plain product, where ten points have ten times: it serves bf16 too.
+constexpr int64_t kBlockTaps = 3, kBlockOutputs = 4, kBlockPoints = kBlockTaps + kBlockOutputs - 1;
+constexpr int64_t kMostBlockTaps = 63;
+constexpr double kNearPoint = 0.65, kFarPoint = 1.5;  // both signs, zero and infinity; of a grid, the pair with the smallest error
+
+struct BlockFactors {  // of the inputs' values
+    float near, far, near2, far2, sum, product;
+};
+constexpr BlockFactors block_factors() {
+    constexpr double near2 = kNearPoint * kNearPoint, far2 = kFarPoint * kFarPoint;
+    return {static_cast<float>(kNearPoint), static_cast<float>(kFarPoint), static_cast<float>(near2), static_cast<float>(far2),
+            static_cast<float>(near2 + far2), static_cast<float>(near2 * far2)};
+}
+// Of the outputs: powers of the points.
+struct BlockPowers {
+    float near, near2, near3, far, far2, far3;
+};
+constexpr BlockPowers block_powers() {
+    return {static_cast<float>(kNearPoint), static_cast<float>(kNearPoint * kNearPoint),
+            static_cast<float>(kNearPoint * kNearPoint * kNearPoint), static_cast<float>(kFarPoint),
+            static_cast<float>(kFarPoint * kFarPoint), static_cast<float>(kFarPoint * kFarPoint * kFarPoint)};
+}
+// What a tap's weight adds to the weights' value at a point: at zero, near and minus near, far and minus far, at infinity.
+constexpr double block_weight_at(int64_t point, int64_t tap) {
+    constexpr double near2 = kNearPoint * kNearPoint, far2 = kFarPoint * kFarPoint;
+    if (point == 0) return tap == 0 ? 1.0 / (near2 * far2) : 0.0;
+    if (point == kBlockPoints - 1) return tap == kBlockTaps - 1 ? 1.0 : 0.0;
+    const double at = (point > 2 ? kFarPoint : kNearPoint) * (point % 2 ? 1.0 : -1.0);
+    const double own = point > 2 ? far2 : near2, other = point > 2 ? near2 : far2;
+    double power = 1.0;
+    for (int64_t k = 0; k < tap; ++k) power *= at;
+    return power / (2.0 * own * (own - other));
+}
+
 }  // namespace grus

@@ -51,6 +51,54 @@ void winograd_input(const float* const* rows, int64_t n, float* to, int64_t poin
     for (int64_t k = 0; k < kWinogradPoints; ++k) std::memcpy(to + k * point + i, out[k], bytes);
 }
 
+// Sixteen channels of six inputs.
+INLINE void block_input_sixteen(const float* const* rows, int64_t channel, float* to, int64_t point) {
+    static constexpr BlockFactors f = block_factors();
+    const auto input = [&](int64_t k) INLINE_LAMBDA { return load_floats(rows[k] + channel); };
+    const Floats d1 = input(1), d2 = input(2), d3 = input(3), d4 = input(4), far2 = broadcast(&f.far2), near2 = broadcast(&f.near2);
+    const Floats sum = broadcast(&f.sum), product = broadcast(&f.product);
+    store(to, add(sub(mul(input(0), product), mul(d2, sum)), d4));
+    store(to + 5 * point, add(sub(mul(d1, product), mul(d3, sum)), input(5)));
+    const Floats near_even = sub(d4, mul(d2, far2)), near_odd = mul(sub(d3, mul(d1, far2)), broadcast(&f.near));
+    const Floats far_even = sub(d4, mul(d2, near2)), far_odd = mul(sub(d3, mul(d1, near2)), broadcast(&f.far));
+    store(to + point, add(near_even, near_odd));
+    store(to + 2 * point, sub(near_even, near_odd));
+    store(to + 3 * point, add(far_even, far_odd));
+    store(to + 4 * point, sub(far_even, far_odd));
+}
+
+void block_input(const float* const* rows, int64_t n, float* to, int64_t point) {
+    int64_t i = 0;
+    for (; i + kRows <= n; i += kRows) block_input_sixteen(rows, i, to + i, point);
+    if (i == n) return;
+    float in[kBlockPoints][kRows] = {}, out[kBlockPoints][kRows];
+    const float* rest[kBlockPoints];
+    const size_t bytes = static_cast<size_t>(n - i) * 4;
+    for (int64_t k = 0; k < kBlockPoints; ++k) {
+        std::memcpy(in[k], rows[k] + i, bytes);
+        rest[k] = in[k];
+    }
+    block_input_sixteen(rest, 0, out[0], kRows);
+    for (int64_t k = 0; k < kBlockPoints; ++k) std::memcpy(to + k * point + i, out[k], bytes);
+}
+
+void block_output(const WinogradOutputs& c) {
+    static constexpr BlockPowers p = block_powers();
+    const auto product = [&](int64_t k) INLINE_LAMBDA { return load_floats(c.products + k * c.point); };
+    const Floats near_sum = add(product(1), product(2)), near_difference = sub(product(1), product(2));
+    const Floats far_sum = add(product(3), product(4)), far_difference = sub(product(3), product(4));
+    const Floats bias = load_floats(c.bias);
+    const Floats y[kBlockOutputs] = {
+        add(add(bias, product(0)), add(near_sum, far_sum)),
+        fma(near_difference, broadcast(&p.near), fma(far_difference, broadcast(&p.far), bias)),
+        fma(near_sum, broadcast(&p.near2), fma(far_sum, broadcast(&p.far2), bias)),
+        fma(near_difference, broadcast(&p.near3), fma(far_difference, broadcast(&p.far3), add(bias, product(5)))),
+    };
+    UNROLL for (int64_t j = 0; j < kBlockOutputs; ++j) {
+        if (j < c.outputs) write_row(y[j], c.add ? c.add + j * c.next : nullptr, c.y + j * c.next, c.columns);
+    }
+}
+
 // Output j is the sum over points of p^j times the product there; even powers are alike for p and -p, odd ones opposite.
 void winograd_output(const WinogradOutputs& c) {
     const auto product = [&](int64_t k) INLINE_LAMBDA { return load_floats(c.products + k * c.point); };

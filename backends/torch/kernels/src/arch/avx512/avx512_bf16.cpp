@@ -5,6 +5,7 @@
 #include <immintrin.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "common/compiler.hpp"
 #include "common/half_float.hpp"
@@ -145,14 +146,82 @@ void bf12_tile(const Rows& in) {
         for (int t = 0; t < N; ++t) in.out[t * kRows + outlier->row] += from_bf16(outlier->bits) * from_bf16(x[t][outlier->column]);
 }
 
+// A few positions of a convolution times V panels of sixteen outputs. A word of inputs or weights is a pair of bf16.
+template <int N, int V>
+void conv_tile(const ConvTile& c) {
+    __m512 acc[N][V];
+    UNROLL for (int n = 0; n < N; ++n)
+        UNROLL for (int v = 0; v < V; ++v) acc[n][v] = _mm512_loadu_ps(c.bias + v * kRows);
+    const float *w = c.w, *w2 = c.w + (V - 1) * c.panel;
+    const uint8_t* prefetch = c.prefetch;
+    for (int64_t tap = 0; tap < c.taps; ++tap) {
+        const float* x[N];
+        UNROLL for (int n = 0; n < N; ++n) x[n] = c.x + tap * c.tap + n * c.position;
+        for (int64_t i = 0; i < c.inputs; ++i, w += kRows, w2 += kRows) {
+            __m512bh of[V];
+            of[0] = as_bf16(_mm512_loadu_si512(w));
+            PREFETCH_FAR(prefetch);
+            if constexpr (V == 2) {
+                of[1] = as_bf16(_mm512_loadu_si512(w2));
+                PREFETCH_FAR(prefetch + c.panel * 4);
+            }
+            prefetch += c.prefetch_bytes;
+            UNROLL for (int n = 0; n < N; ++n) {
+                int32_t pair;
+                __builtin_memcpy(&pair, x[n] + i, 4);
+                const __m512bh given = as_bf16(_mm512_set1_epi32(pair));
+                UNROLL for (int v = 0; v < V; ++v) acc[n][v] = _mm512_dpbf16_ps(acc[n][v], of[v], given);
+            }
+        }
+    }
+    UNROLL for (int n = 0; n < N; ++n) {
+        UNROLL for (int v = 0; v < V; ++v) {
+            const int64_t at = n * c.row + v * kRows, exist = c.columns - v * kRows;
+            const __mmask16 mask = static_cast<__mmask16>(exist >= kRows ? 0xffff : exist <= 0 ? 0 : (1 << exist) - 1);
+            const __m512 y = c.add ? _mm512_add_ps(acc[n][v], _mm512_maskz_loadu_ps(mask, c.add + at)) : acc[n][v];
+            _mm512_mask_storeu_ps(c.y + at, mask, y);
+        }
+    }
+}
+
+// See `block_input_sixteen` of conv/winograd.inl.
+void block_input(const float* const* rows, int64_t n, float* to, int64_t point) {
+    constexpr BlockFactors f = block_factors();
+    const __m512 near = _mm512_set1_ps(f.near), far = _mm512_set1_ps(f.far), near2 = _mm512_set1_ps(f.near2);
+    const __m512 far2 = _mm512_set1_ps(f.far2), sum = _mm512_set1_ps(f.sum), product = _mm512_set1_ps(f.product);
+    uint16_t* out = reinterpret_cast<uint16_t*>(to);
+    const auto put = [&](int64_t at, __m512 value) INLINE_LAMBDA {
+        const __m256bh half = _mm512_cvtneps_pbh(value);
+        __builtin_memcpy(out + at, &half, 32);
+    };
+    for (int64_t i = 0; i < n; i += kRows) {
+        __m512 d[kBlockPoints];
+        UNROLL for (int64_t k = 0; k < kBlockPoints; ++k) d[k] = _mm512_loadu_ps(rows[k] + i);
+        put(i, _mm512_fmadd_ps(d[0], product, _mm512_fnmadd_ps(d[2], sum, d[4])));
+        put(i + 10 * point, _mm512_fmadd_ps(d[1], product, _mm512_fnmadd_ps(d[3], sum, d[5])));
+        const __m512 near_even = _mm512_fnmadd_ps(d[2], far2, d[4]), near_odd = _mm512_mul_ps(_mm512_fnmadd_ps(d[1], far2, d[3]), near);
+        const __m512 far_even = _mm512_fnmadd_ps(d[2], near2, d[4]), far_odd = _mm512_mul_ps(_mm512_fnmadd_ps(d[1], near2, d[3]), far);
+        put(i + 2 * point, _mm512_add_ps(near_even, near_odd));
+        put(i + 4 * point, _mm512_sub_ps(near_even, near_odd));
+        put(i + 6 * point, _mm512_add_ps(far_even, far_odd));
+        put(i + 8 * point, _mm512_sub_ps(far_even, far_odd));
+    }
+}
+
+template <int... N>
+Bf16ConvKernels conv_kernels(std::integer_sequence<int, N...>) {
+    return {{{conv_tile<N + 1, 1>, conv_tile<N + 1, 2>}...}, block_input};
+}
+
 }  // namespace
 }  // namespace grus
 TARGET_END
 
 namespace grus {
 const Bf16Kernels* bf16_avx512() {
+    static const Bf16ConvKernels conv = conv_kernels(std::make_integer_sequence<int, kMostPositions>{});
     static const Bf16Kernels kernels{round_row, {rows_tile<1>, rows_tile<2>, rows_tile<4>, rows_tile<8>},
-                                     {bf12_tile<1>, bf12_tile<2>, bf12_tile<4>, nullptr}};
+                                     {bf12_tile<1>, bf12_tile<2>, bf12_tile<4>, nullptr}, &conv};
     return &kernels;
 }
 }  // namespace grus
