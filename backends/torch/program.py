@@ -56,7 +56,8 @@ class Opcode(IntEnum):
         HEAD_PRODUCT,
         MIXTURE,
         LOW_RANK,
-    ) = range(19)
+        MULTIPLY_GELU,
+    ) = range(20)
 
 
 class MapFunction(IntEnum):

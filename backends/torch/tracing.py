@@ -435,8 +435,17 @@ class ProgramTracer:
         return out
 
     def gelu(self, x: Symbol) -> Symbol:
+        """Where a product has made the numbers it goes on to this itself: they need not be written and read again."""
         x = self.laid_out(x)
         out = self.new(*x.shape[1:])
+        last = self.lines[-1] if self.lines else None
+        if last is not None and last.opcode is Opcode.MULTIPLY and x.whole and last.writes == [x.register]:
+            matrix = last.fields["matrix"]
+            if matrix.rows_each == x.numbers:
+                self.lines[-1] = ProgramOp(
+                    Opcode.MULTIPLY_GELU, last.reads, [out.register], {"matrix": matrix}, last.views
+                )
+                return out
         self.write(Opcode.GELU, [x], [out])
         return out
 
@@ -452,8 +461,12 @@ class ProgramTracer:
             raise NotTraceable("heads smaller than a register")
         back, ahead = (0, EVERY) if window is None else window
         sizes: dict[str, Any] = {"heads": heads, "kv_heads": kv_heads, "dim": dim}
+        # what a quantized product has made is not exact to more digits than bf16 has
+        products = [line for line in self.lines if line.opcode is Opcode.MULTIPLY and q.register in line.writes]
+        rounded = bool(products) and not any(line.fields["matrix"].in_floats for line in products)
+        kind = KVDtype.BF16 if rounded else KVDtype.F32
         out = self.new(heads, dim)
-        self.write(Opcode.ENCODER_ATTENTION, [q], [out], scale=scale, window=back, ahead=ahead, **sizes)
+        self.write(Opcode.ENCODER_ATTENTION, [q], [out], scale=scale, window=back, ahead=ahead, kv_dtype=kind, **sizes)
         return out
 
     def conv(self, layer: int, x: Symbol, w: Tensor, bias: Tensor | None = None) -> Symbol:

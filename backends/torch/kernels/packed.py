@@ -51,6 +51,11 @@ class MatrixHandle:
         self.handle = ctypes.byref(matrix)
         self.bias: Tensor | None = None
 
+    @property
+    def in_floats(self) -> bool:
+        """Whether its numbers are floats of 16 or 32 bits."""
+        return formats.Code(self.matrix.format.code) in (formats.Code.F32, formats.Code.F16, formats.Code.BF16)
+
     def set_bias(self, bias: Tensor) -> None:
         """`[experts * rows]`, added to every product."""
         padded = torch.zeros(self.experts, -(-self.rows_each // PANEL) * PANEL)

@@ -132,6 +132,7 @@ const Tier* avx512_with(const char* name, const Bf16Kernels* bf16, const MatrixU
     Tier* more = new Tier(*avx512_tier());  // one a tier, for ever
     more->name = name;
     more->bf16 = bf16;
+    more->bf16_attention = is_intel() ? nullptr : bf16_attention_avx512();  // Intel's vectors of bf16 take twice as long as those of f32
     more->unit = unit;
     return more;
 }

@@ -159,6 +159,7 @@ struct Runner {
                 for (int64_t first = 0; first < step.segments[s].count; first += most)
                     tasks.push_back({s, head, first, std::min(most, step.segments[s].count - first)});
         const std::vector<HeadTask>& all = tasks;
+        if (tier.bf16_attention && i.kv_dtype == KVDtype::BF16 && i.dim % 2 == 0) return encoder_attention_in_bf16(i, all, longest);
         const int64_t room = attention_block_scratch(1, i.dim), stride = width(i.in), dim = i.dim;
         parallel(static_cast<int64_t>(all.size()), 1, threads, [&](int64_t begin, int64_t end) {
             static thread_local Scratch scratch;
@@ -180,6 +181,28 @@ struct Runner {
                                             row(i.out, segment.start + t) + head * dim, width(i.out), nullptr, 1, nullptr, nullptr};
                     tier.attention_block(block, memory);
                 }
+            }
+        });
+    }
+
+    // The same where keys and values may be rounded.
+    void encoder_attention_in_bf16(const Instruction& i, const std::vector<HeadTask>& all, int64_t longest) const {
+        const int64_t room = bf16_attention_scratch(i.dim), stride = width(i.in), dim = i.dim, numbers = bf16_attention_tokens(longest) * dim;
+        parallel(static_cast<int64_t>(all.size()), 1, threads, [&](int64_t begin, int64_t end) {
+            static thread_local Scratch scratch;
+            float* memory = reinterpret_cast<float*>(scratch.at_least(room * 4 + numbers * 4));
+            uint16_t *k = reinterpret_cast<uint16_t*>(memory + room), *v = k + numbers;
+            for (int64_t p = begin; p < end; ++p) {
+                const auto& [at, head, first, count] = all[static_cast<size_t>(p)];
+                const ProgramSegment& segment = step.segments[at];
+                const int64_t low = i.window ? std::max<int64_t>(first + 1 - i.window, 0) : 0;
+                const int64_t high = std::min(segment.count, first + count + i.ahead);
+                const float *x = row(i.in, segment.start), *keys = x + (i.heads + head / (i.heads / i.kv_heads)) * dim + low * stride;
+                tier.bf16_attention->bring(keys, keys + i.kv_heads * dim, stride, high - low, dim, k, v);
+                for (int64_t t = first; t < first + count; t += kRows)
+                    tier.bf16_attention->attend({x + t * stride + head * dim, stride, k, v, dim, std::min<int64_t>(kRows, first + count - t), t - low,
+                                                 i.window, i.ahead, high - low, i.scale, row(i.out, segment.start + t) + head * dim, width(i.out)},
+                                                memory);
             }
         });
     }
@@ -312,6 +335,9 @@ struct Runner {
         switch (i.opcode) {
             case Opcode::Multiply:
                 multiply(*i.matrix, in(i, 0), step.tokens, width(i.in), row(i.out, 0) + i.at, n, threads);
+                return;
+            case Opcode::MultiplyGelu:
+                multiply(*i.matrix, in(i, 0), step.tokens, width(i.in), row(i.out, 0), n, threads, tier.gelu);
                 return;
             case Opcode::Gate:
                 multiply_gated(*i.matrix, i.up, Gate{i.gate}, in(i, 0), step.tokens, width(i.in), row(i.out, 0), n, threads);
