@@ -27,7 +27,7 @@ class LoadOptions:
         None  # for weights and KV cache together: bytes, "5G", or a share of each device
     )
     kv_bits: int | None = None  # 32: as computed, 16, 8, 4; None: as suits the weights
-    quant: str = "auto"  # none, q8_0, q4_0, q4_k, q6_k; auto: q8_0 for 16-bit weights on a CPU
+    quant: str = "auto"  # none, q8_0, q4_0, q4_k, q6_k; auto: q8_0 on a CPU, of 16-bit weights and of encoders
     cache_dir: str | None = None
     model_type: str = AUTO  # what the model is, where its config does not say so; see `registry.model_type_named`
     format: str = "auto"  # which weights to load where there are several: safetensors, gguf

@@ -163,6 +163,7 @@ class LoadedEncoder(LoadedPart):
     """A loaded encoder of texts: an embedding model, or a cross-encoder. `model` is a `TextEncoder`."""
 
     modules: SentenceModules = field(default_factory=SentenceModules)
+    quant: str | None = None  # what its layers were quantized to while loading
 
     @property
     def ranks(self) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,8 +49,9 @@ from engine.text.families import marks_of
 from engine.text.tokenizer import Tokenizer
 from engine.vision.processor import VisionProcessor
 from engine.vision.registry import make_vision_processor
-from engine.weights.fit import choose_quant, fitted, grown_bytes, size_of
+from engine.weights.fit import choose_encoder_quant, choose_quant, fitted, grown_bytes, size_of
 from engine.weights.lora import LoraFiles, open_lora
+from engine.weights.quantize import Quantized
 from engine.weights.source import Source
 from engine.weights.view import survey
 
@@ -196,10 +197,9 @@ def _load_encoder(
     name: str, folder: Path, opened: ModelFiles, options: LoadOptions, make: MakeEncoder
 ) -> LoadedEncoder:
     backend = pick_backend(options)
-    # vectors are compared with those of other programs: weights are quantized where that is asked for, never by itself
-    quant = None if options.quant == "auto" else choose_quant(options.quant, backend, opened.tensors)
-    source = fitted(opened.source, backend, quant)
-    nbytes = survey(lambda view: make(view, opened.config), source).memory(backend.dtype, as_stored=True)
+    quant, keep = _encoder_quant(opened, backend, options)
+    nbytes = _encoder_bytes(opened, backend, options, make)
+    source = fitted(opened.source, backend, quant, keep)
     part, modules = load_part(make, source, opened.config, backend), opened.modules
     context = part.sizes.context
     return LoadedEncoder(
@@ -214,7 +214,24 @@ def _load_encoder(
         vocab=part.sizes.vocab,
         tokenizer=opened.tokenizer,
         modules=modules,
+        quant=quant,
     )
+
+
+def _encoder_quant(
+    opened: ModelFiles, backend: Backend, options: LoadOptions
+) -> tuple[str | None, Callable[[str], bool]]:
+    """What an encoder's matrices are quantized to, and those that stay plain."""
+    width = text_fields(opened.config).int("hidden_size", "n_embd")
+    return choose_encoder_quant(options.quant, options.dtype, width, backend, opened.tensors)
+
+
+def _encoder_bytes(opened: ModelFiles, backend: Backend, options: LoadOptions, make: MakeEncoder) -> int:
+    """What an encoder's weights take. Blocks are counted by their own size, whoever makes them."""
+    quant, keep = _encoder_quant(opened, backend, options)
+    source = opened.source if quant is None else Quantized(opened.source, quant, keep=keep)
+    seen = survey(lambda view: make(view, opened.config), source if backend.blocks else fitted(source, backend, None))
+    return seen.memory(backend.dtype, as_stored=True)
 
 
 def weight_bytes(name: str, options: LoadOptions | None = None) -> int | None:
@@ -224,7 +241,9 @@ def weight_bytes(name: str, options: LoadOptions | None = None) -> int | None:
     _, piece = split_piece(name)
     try:
         opened = open_model(fetch(name, options), mmproj=options.mmproj)
-        make = find_part(opened.config, piece) or (None if piece else find_encoder(opened.config))
+        if not piece and (make_encoder := find_encoder(opened.config)) is not None:
+            return _encoder_bytes(opened, pick_backend(options), options, make_encoder)
+        make = find_part(opened.config, piece)
         if make is None:
             whole = opened.nbytes + grown_bytes(opened.tensors, pick_backend(options))
             return None if piece else _on_first_device(whole, options)

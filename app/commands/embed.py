@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import grus
-from app.commands.options import add_profile, add_where, check_profile, load_options, writable
+from app.commands.options import add_profile, add_where, check_profile, load_options, say_quantized, writable
 from engine.errors import BadRequest
 
 DESCRIPTION = """\
@@ -57,6 +57,7 @@ def run(options: argparse.Namespace) -> int:
         writable(options.output)
     check_profile(options.profile)
     with grus.EmbeddingModel(options.model, load_options(options), profile=options.profile) as model:
+        say_quantized(getattr(model.loaded, "quant", None), options.quant)
         vectors = model.embed(texts, prompt=options.prompt, dimensions=options.dimensions, truncate=options.truncate)
     if options.output is None:
         sys.stdout.write(written(vectors, kind).decode())

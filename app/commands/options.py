@@ -142,7 +142,7 @@ def add_where(command: argparse.ArgumentParser) -> None:
         "--quant",
         choices=("auto", "none", "q8_0", "q4_0", "q4_k", "q6_k"),
         default="auto",
-        help="quantize plain weights while loading (default: auto, which is q8_0 for 16-bit weights on a CPU)",
+        help="quantize plain weights while loading (default: auto, which on a CPU is q8_0 for 16-bit weights, and for encoders without --dtype)",
     )
     where.add_argument(
         "--kv-bits",

@@ -10,7 +10,7 @@ from typing import Any
 
 import grus
 from app.commands.embed import texts_of
-from app.commands.options import add_profile, add_where, check_profile, load_options
+from app.commands.options import add_profile, add_where, check_profile, load_options, say_quantized
 
 DESCRIPTION = """\
 Puts documents in the order of how well they fit a query, with a score for each.
@@ -45,6 +45,7 @@ def run(options: argparse.Namespace) -> int:
     documents = texts_of(options.documents, options.file)
     check_profile(options.profile)
     with grus.EmbeddingModel(options.model, load_options(options), profile=options.profile) as model:
+        say_quantized(getattr(model.loaded, "quant", None), options.quant)
         for one in model.rank(options.query, documents, top=options.top, instruction=options.instruction):
             print(json.dumps(dataclasses.asdict(one)) if options.json else f"{one.score:.4f}  {one.text}")
     return 0

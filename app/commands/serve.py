@@ -99,6 +99,7 @@ def _serve(options: dict[str, Any], anything: bool = False) -> int:
     from app.server.config import make_service, server_settings
     from app.server.listening import Listener
     from engine.hub import offline
+    from engine.loaded import LoadedEncoder
     from engine.loading import LoadedModel, LoadOptions, pick_backend
 
     if options["offline"]:
@@ -130,7 +131,7 @@ def _serve(options: dict[str, Any], anything: bool = False) -> int:
         sys.setswitchinterval(SWITCH_SECONDS)
         if first is not None:
             loaded = service.load_now(first)
-            if isinstance(loaded, LoadedModel):
+            if isinstance(loaded, LoadedModel | LoadedEncoder):
                 say_quantized(loaded.quant, options["quant"])
             for adapter in service.catalogue.adapters.get(first, ()):
                 service.load_now(f"{first}:{adapter}")

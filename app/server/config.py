@@ -161,7 +161,7 @@ def _options() -> Sequence[ServerOption]:
         ServerOption("cpu_moe", "number", "layers whose experts are computed by the CPU (default: as few as needed)", where, metavar="N"),
         ServerOption("dtype", "text", "what unquantized weights are computed in", where, "auto",
                      ("auto", "f32", "f16", "bf16")),
-        ServerOption("quant", "text", "quantize plain weights while loading; auto: q8_0 for 16-bit weights on a CPU", where, "auto",
+        ServerOption("quant", "text", "quantize plain weights while loading; auto: on a CPU q8_0 for 16-bit weights, and for encoders", where, "auto",
                      ("auto", "none", "q8_0", "q4_0", "q4_k", "q6_k")),
         ServerOption("kv_bits", "number", "bits of a number in conversations' memory: fewer take less of it and are a little less exact; "
                      "32: as computed (default: 16 with quantized weights on a CPU, else 32)", where, None, ("32", "16", "8", "4")),

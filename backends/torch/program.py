@@ -57,7 +57,8 @@ class Opcode(IntEnum):
         MIXTURE,
         LOW_RANK,
         CENTRED_CONV,
-    ) = range(20)
+        MULTIPLY_GELU,
+    ) = range(21)
 
 
 class MapFunction(IntEnum):

@@ -437,8 +437,17 @@ class ProgramTracer:
         return out
 
     def gelu(self, x: Symbol) -> Symbol:
+        """Where a product has made the numbers it goes on to this itself: they need not be written and read again."""
         x = self.laid_out(x)
         out = self.new(*x.shape[1:])
+        last = self.lines[-1] if self.lines else None
+        if last is not None and last.opcode is Opcode.MULTIPLY and x.whole and last.writes == [x.register]:
+            matrix = last.fields["matrix"]
+            if matrix.rows_each == x.numbers:
+                self.lines[-1] = ProgramOp(
+                    Opcode.MULTIPLY_GELU, last.reads, [out.register], {"matrix": matrix}, last.views
+                )
+                return out
         self.write(Opcode.GELU, [x], [out])
         return out
 
@@ -463,8 +472,8 @@ class ProgramTracer:
         # a product with quantized weights has rounded its input further than bf16 rounds what comes out of it
         made_by = [line for line in self.lines if line.opcode is Opcode.MULTIPLY and q.register in line.writes]
         quantized = bool(made_by) and all(is_quantized(line.fields["matrix"]) for line in made_by)
+        kind = KVDtype.BF16 if quantized else KVDtype.F32
         sizes: dict[str, Any] = {"heads": heads, "kv_heads": kv_heads, "dim": dim}
-        sizes["kv_dtype"] = KVDtype.BF16 if quantized else KVDtype.F32
         if distances is not None:
             reach = longest + PANEL  # queries that fill up a register have distances too
             # each head's rows one behind the other, since rows that are apart would want the same few places of a cache
@@ -472,7 +481,7 @@ class ProgramTracer:
             both = torch.stack([distances.content, distances.position]).float().contiguous()
             sizes |= {"w": keys, "w2": both, "rows": reach}
         out = self.new(heads, dim)
-        self.write(Opcode.ENCODER_ATTENTION, [q], [out], scale=scale, window=back, ahead=ahead, **sizes)
+        self.write(Opcode.ENCODER_ATTENTION, [q], [out], scale=scale, window=back, ahead=ahead, kv_dtype=kind, **sizes)
         return out
 
     def centred_conv(self, x: Symbol, w: Tensor, bias: Tensor) -> Symbol:

@@ -7,7 +7,7 @@ quantized anew, to 8 bit. Another backend gets plain floats, which is exact and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from backends.base import Backend, Blocks, KVSpec, MemorySpec, Raw, TokenModel
@@ -17,7 +17,7 @@ from engine.weights.gguf.source import as_dense
 from engine.weights.gguf.ternary import I2_S
 from engine.weights.gguf.types import FLOATS, TYPES
 from engine.weights.packed_tensors import PackedTensors
-from engine.weights.quantize import Quantized, chosen
+from engine.weights.quantize import SIXTEEN_BITS, Quantized, chosen, lies_beside_layers, stays_whole
 from engine.weights.source import Source, SourceMatrix, SourceOver
 
 # Bits a weight of the types whose grids the CPU kernels resolve while they pack.
@@ -29,19 +29,37 @@ IN_PANELS = {
 MLX_MODES = ("MXFP4", "NVFP4")  # block types that MLX multiplies itself
 
 
-def fitted(source: Source, backend: Backend, quant: str | None) -> Source:
-    """The source as the backend takes it, its plain matrices quantized where that is wished."""
+def fitted(source: Source, backend: Backend, quant: str | None, keep: Callable[[str], bool] = stays_whole) -> Source:
+    """The source as the backend takes it, its plain matrices quantized where that is wished. `keep`: those that stay plain."""
     if quant is not None:
         # the CPU kernels quantize what they pack; a GPU gets blocks that are made already
-        source = Quantized(source, quant, by_backend=backend.blocks and backend.device == "cpu")
+        source = Quantized(source, quant, backend.blocks and backend.device == "cpu", keep)
     return source if backend.blocks else WithoutBlocks(source, affine=backend.name == "mlx")
 
 
-def choose_quant(quant: str, backend: Backend, tensors: Mapping[str, Raw]) -> str | None:
+def choose_quant(
+    quant: str, backend: Backend, tensors: Mapping[str, Raw], floats: Collection[str] = SIXTEEN_BITS
+) -> str | None:
     """Resolve `auto`: quantizing by itself pays only where the backend multiplies blocks."""
     if quant == "auto" and not backend.blocks:
         return None
-    return chosen(quant, backend.device, tensors)
+    return chosen(quant, backend.device, tensors, floats)
+
+
+NARROW = 256  # of an encoder that `auto` leaves as it is: it is fast, and errors of few blocks do not average out
+
+
+def choose_encoder_quant(
+    quant: str, dtype: str, width: int, backend: Backend, tensors: Mapping[str, Raw]
+) -> tuple[str | None, Callable[[str], bool]]:
+    """The same for an encoder of texts of this width, and which matrices stay plain.
+
+    Its products are bound by arithmetic, and a CPU multiplies bytes three to four times as fast as f32: so `auto` quantizes the layers of
+    f32 checkpoints too, unless a precision was asked for by `dtype`.
+    """
+    if quant == "auto" and (dtype != "auto" or width < NARROW):
+        return None, stays_whole
+    return choose_quant(quant, backend, tensors, FLOATS), lies_beside_layers if quant == "auto" else stays_whole
 
 
 def kept_bits(asked: int | None, backend: Backend, model: TokenModel, quantized: bool) -> int:

@@ -6,7 +6,7 @@ One matrix at a time goes through f32, and of that a few rows at a time; so the 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -31,10 +31,13 @@ _WHOLE = re.compile(
     r"|self_attn\.(kv_b_proj|embed_q|unembed_out))$"
 )
 _EMBEDDINGS = re.compile(r"(embed_tokens|embeddings|lm_head)$")
+# Of an encoder: tables whose rows are looked up, and what a text's one vector passes through. Both take no time.
+_BESIDE_LAYERS = re.compile(r"(embed_tokens|embeddings)$|(^|\.)(pooler|classifier|head)(\.|$)")
+SIXTEEN_BITS = ("F16", "BF16")
 
 
-def chosen(quant: str, device: str, tensors: Mapping[str, Raw]) -> str | None:
-    """Resolve `auto` and `none`: a 16-bit checkpoint on a CPU becomes q8_0, which reads half the bytes a token.
+def chosen(quant: str, device: str, tensors: Mapping[str, Raw], floats: Collection[str] = SIXTEEN_BITS) -> str | None:
+    """Resolve `auto` and `none`: a checkpoint of `floats` on a CPU becomes q8_0. A 16-bit one then reads half the bytes a token.
 
     None where there is nothing to do: what is quantized already stays as it is.
     """
@@ -43,7 +46,7 @@ def chosen(quant: str, device: str, tensors: Mapping[str, Raw]) -> str | None:
     if quant != "auto":
         return quant if quant != "none" and any(_plain(name, raw) for name, raw in tensors.items()) else None
     matrices = [raw for raw in tensors.values() if len(raw.shape) > 1]
-    plain = sum(raw.nbytes for raw in matrices if raw.dtype in ("F16", "BF16"))
+    plain = sum(raw.nbytes for raw in matrices if raw.dtype in floats)
     return "q8_0" if device == "cpu" and 2 * plain > sum(raw.nbytes for raw in matrices) else None
 
 
@@ -54,6 +57,11 @@ def _plain(name: str, raw: Raw) -> bool:
 
 def stays_whole(stem: str) -> bool:
     return _WHOLE.search(stem) is not None
+
+
+def lies_beside_layers(stem: str) -> bool:
+    """Whether an encoder's matrix belongs to none of its layers: an embedding, or the head of a cross-encoder."""
+    return _BESIDE_LAYERS.search(stem) is not None
 
 
 def is_embedding(stem: str) -> bool:
@@ -77,16 +85,19 @@ def kind_for(quant: str, stem: str, shape: tuple[int, ...]) -> str | None:
 class Quantized(SourceOver):
     """A source whose plain matrices come as blocks. What is stored in blocks or packed already stays so.
 
-    `by_backend`: the backend quantizes while it loads, which is much faster than it is done here.
+    `by_backend`: the backend quantizes while it loads, which is much faster than it is done here. `keep`: matrices that stay plain.
     """
 
-    def __init__(self, source: Source, quant: str, by_backend: bool = False) -> None:
+    def __init__(
+        self, source: Source, quant: str, by_backend: bool = False, keep: Callable[[str], bool] = stays_whole
+    ) -> None:
         super().__init__(source)
         self._quant = quant
         self._by_backend = by_backend
+        self._keep = keep
 
     def changed(self, found: SourceMatrix, stem: str, shape: tuple[int, ...]) -> SourceMatrix:
-        kind = kind_for(self._quant, stem, shape)
+        kind = None if self._keep(stem) else kind_for(self._quant, stem, shape)
         if (
             found.ordered
             or not isinstance(found.weight, Dense)

@@ -168,8 +168,8 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, st
 
 
 def test_the_command_writes_vectors(bert: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run(capsys, "embed", *TEXTS, "--model", bert)
-    assert code == 0
+    code, out, err = run(capsys, "embed", *TEXTS, "--model", bert)
+    assert (code, err) == (0, "")
     rows = np.array([json.loads(line) for line in out.splitlines()])
     assert rows == pytest.approx(np.stack([wanted(bert, text) for text in TEXTS]), abs=1e-5)
     (tmp_path / "texts.txt").write_text("\n".join(TEXTS))
@@ -205,3 +205,28 @@ def test_both_commands_in_a_new_process(bert: str, ranker: str, backend: str) ->
     scores = [json.loads(line)["score"] for line in ranked.out.splitlines()]
     assert len(scores) == 3
     assert scores == sorted(scores, reverse=True)
+
+
+@pytest.mark.torch_only("MLX's CPU build multiplies no blocks")
+def test_a_cpu_computes_in_eight_bits_and_says_so(tmp_path: Path) -> None:
+    from tests.engine.models.test_text_encoders import wide
+
+    folder = wide("bert", tmp_path / "wide")
+    save_modules(folder)
+    plain = ["--model", folder, "--backend", "torch", "--device", "cpu"]
+    rounded, exact, in_f32, ranked = several(
+        ["embed", *TEXTS, *plain],
+        ["embed", *TEXTS, *plain, "--quant", "none"],
+        ["embed", *TEXTS, *plain, "--dtype", "f32"],
+        ["rerank", TEXTS[0], *TEXTS, *plain, "--json"],
+    )
+    assert (rounded.code, exact.code, in_f32.code, ranked.code) == (0, 0, 0, 0), (rounded.err, ranked.err)
+    assert every("kept as q8_0" in one.err for one in (rounded, ranked))
+    assert every("q8_0" not in one.err for one in (exact, in_f32))
+    made, whole, same = (
+        np.array([json.loads(line) for line in one.out.splitlines()]) for one in (rounded, exact, in_f32)
+    )
+    assert np.array_equal(whole, same)
+    assert not np.array_equal(made, whole)
+    assert every(cosine >= 0.999 for cosine in (made * whole).sum(1))
+    assert json.loads(ranked.out.splitlines()[0])["index"] == 0

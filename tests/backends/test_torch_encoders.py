@@ -23,13 +23,15 @@ ROPE = Rope(12, tuple(0.5**i for i in range(6)), pairs=True)
 
 
 class Layer:
-    def __init__(self, backend: TorchBackend, seed: int, window: tuple[int, int] | None) -> None:
+    def __init__(
+        self, backend: TorchBackend, seed: int, window: tuple[int, int] | None, quant: str | None = None
+    ) -> None:
         self.ops, self.window = backend.ops, window
         random = torch.Generator().manual_seed(seed)
 
         def made(out: int, inp: int) -> Any:
             w = torch.randn(out, inp, generator=random) * inp**-0.5
-            return backend.linear([Dense(raw(w.numpy(), "F32"))], [None])
+            return backend.linear([Dense(raw(w.numpy(), "F32"), quant)], [None])
 
         self.project, self.out = made(3 * WIDTH, WIDTH), made(WIDTH, WIDTH)
         self.up, self.down = made(2 * WIDTH, WIDTH), made(WIDTH, 2 * WIDTH)
@@ -183,3 +185,30 @@ def test_attention_by_distance_and_convolutions_equal_the_operations_one_by_one(
     made, _ = ended(whole.run(x, [1100]))  # beyond what a program holds
     want, _ = ended(whole.plain.run(x, [1100]))
     torch.testing.assert_close(made, want, rtol=0, atol=5e-5 * float(want.abs().max()))
+
+
+@pytest.mark.parametrize("window", [None, (5, 0), (1, 3), (40, 7), (300, 200)])
+def test_quantized_layers_attend_in_pairs_of_bf16(window: tuple[int, int] | None) -> None:
+    """Where the CPU multiplies these faster than f32, else in f32: as near to the operations one by one as bf16's digits are."""
+    backend = TorchBackend()
+    whole = backend.encoder([Layer(backend, seed, window, "Q8_0") for seed in range(2)], ROPE)
+    assert isinstance(whole, TorchEncoder)
+    for lens in ([70], [1, 16, 33], [200, 5, 2], [317]):
+        x = torch.randn(sum(lens), WIDTH, generator=torch.Generator().manual_seed(sum(lens)))
+        made, _ = ended(whole.run(x, lens))
+        want, _ = ended(whole.plain.run(x, lens))
+        assert whole.traced
+        torch.testing.assert_close(made, want, rtol=0, atol=2e-2 * float(want.abs().max()))
+        close = torch.nn.functional.cosine_similarity(made, want)
+        assert float(close.min()) > 0.9995
+
+
+def test_quantized_layers_pass_on_what_is_broken_to_its_own_text_alone() -> None:
+    backend = TorchBackend()
+    whole = backend.encoder([Layer(backend, seed, None, "Q8_0") for seed in range(2)], None)
+    x = torch.randn(60, WIDTH, generator=torch.Generator().manual_seed(3))
+    x[25, 7] = float("nan")
+    made, _ = ended(whole.run(x, [20, 19, 21]))
+    assert made[20:39].isnan().all()
+    assert not made[:20].isnan().any()
+    assert not made[39:].isnan().any()

@@ -72,7 +72,7 @@ BENCHES = {
         "line_rows",
     ),
     "ocr": ("Writing what a page says on this CPU, GLM-OCR's shape, random weights", "reading_ocr", "glm_rows"),
-    "vectors": ("Vectors on this CPU, shapes of MiniLM and bge-m3, random weights, f32", "vectors", "rows"),
+    "vectors": ("Vectors on this CPU, shapes of MiniLM and bge-m3, random weights", "vectors", "rows"),
     "server": ("The server over the engine, on a fake model", "server", "rows"),
     "long-prompts": ("/health while prompts of 3.5 MB arrive by every protocol", "long_prompts", "rows"),
     "libraries": ("Questions to a library of 100,000 made-up pages", "libraries", "rows"),

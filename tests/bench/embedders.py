@@ -12,8 +12,11 @@ import numpy as np
 
 from tests.encoder_checkpoints import WORDS
 
-TOGETHER = 2304  # tokens that llama.cpp takes at once: the longest text whole
+LONGEST = 2304  # tokens that llama.cpp can take at once: the longest text whole
+TOGETHER = 512  # of shorter texts: its own default, since its attention counts all tokens of a batch with all
 
+# What a precision is to Grus: the default of a CPU, or f32 because it was asked for.
+PRECISIONS: dict[str, dict[str, str]] = {"8 bits": {}, "f32": {"dtype": "f32"}}
 KNOWN = WORDS[1:]  # "a" is a letter too, with an id of its own
 
 
@@ -30,7 +33,7 @@ class GrusVectors:
         self.embed = grus.embed
         self.imported = time.perf_counter() - began
         self.began = time.perf_counter()
-        self.given: dict[str, Any] = dict(model=folder, options=dict(backend="torch", device="cpu", dtype=dtype))
+        self.given: dict[str, Any] = dict(model=folder, options=dict(backend="torch", device="cpu") | PRECISIONS[dtype])
 
     def prefill(self, n: int) -> float:
         return self.vectors(1, n)
@@ -60,7 +63,7 @@ class SentenceTransformers(GrusVectors):
 
 
 class LlamaCppVectors:
-    """`folder` holds `model.gguf`. Texts are batched as its server does it, up to `TOGETHER` tokens."""
+    """`folder` holds a GGUF file of each precision, `model-f32.gguf` and so on. Texts are batched as its server does it."""
 
     def __init__(self, folder: str, dtype: str) -> None:
         began = time.perf_counter()
@@ -72,17 +75,17 @@ class LlamaCppVectors:
         c.llama_backend_init()
         self.imported = time.perf_counter() - began
         self.began = time.perf_counter()
-        path = os.fsencode(Path(folder) / "model.gguf")
+        path = os.fsencode(Path(folder) / f"model-{dtype}.gguf")
         self.model = c.llama_model_load_from_file(path, c.llama_model_default_params())
         options = c.llama_context_default_params()
         options.n_threads = options.n_threads_batch = os.cpu_count() or 1
-        options.n_ctx = options.n_batch = options.n_ubatch = TOGETHER
+        options.n_ctx = options.n_batch = options.n_ubatch = LONGEST
         options.n_seq_max, options.embeddings, options.kv_unified = 64, True, True
         self.context = c.llama_init_from_model(self.model, options)
         if not self.context:
             raise RuntimeError(f"llama.cpp cannot open {folder}")
         self.width = c.llama_model_n_embd(self.model)
-        self.batch = c.llama_batch_init(TOGETHER, 0, 1)
+        self.batch = c.llama_batch_init(LONGEST, 0, 1)
 
     def prefill(self, n: int) -> float:
         return self.vectors(1, n)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -11,6 +12,7 @@ import numpy as np
 import openai
 import pytest
 
+import grus
 from app.runtime.catalogue import Catalogue
 from engine.engine import Engine
 from engine.loading import LoadOptions, load_any
@@ -18,6 +20,7 @@ from engine.types import Settings
 from tests.app.server.live import Live, serving
 from tests.asserting import every
 from tests.encoder_checkpoints import reference, save, save_modules
+from tests.engine.models.test_text_encoders import wide
 
 TEXTS = ["the sea is blue.", "bread", "it was as blue as the sky above it"]
 
@@ -147,3 +150,18 @@ def test_the_wrong_model_is_said(real: Live) -> None:
     assert "makes vectors" in httpx.post(f"{real.url}/v1/chat/completions", json=chat).json()["error"]["message"]
     kinds = {card["id"]: card["kind"] for card in httpx.get(f"{real.url}/v1/models").json()["data"]}
     assert kinds == {"vectors": "vectors", "ranker": "ranking"}
+
+
+@pytest.mark.torch_only("MLX's CPU build multiplies no blocks")
+def test_by_default_a_cpu_answers_in_eight_bits_that_can_be_compared_with_f32(tmp_path: Path) -> None:
+    folder = wide("bert", tmp_path / "wide")
+    save_modules(folder)
+    where = LoadOptions(backend="torch", device="cpu", memory_limit=1 << 30, download=False)
+    catalogue, settings = Catalogue({"wide": str(folder)}, use_cache=False), Settings(gpu_memory_limit="1G")
+    with serving(lambda of: Engine(of, settings), lambda source: load_any(source, where), catalogue) as live:
+        made = np.array([one["embedding"] for one in post(live, "/v1/embeddings", model="wide", input=TEXTS)["data"]])
+        assert live.service.loaded["wide"].quant == "q8_0"
+    plain = {"backend": "torch", "device": "cpu"}
+    exact = grus.embed(TEXTS, model=str(folder), options=plain | {"quant": "none"})
+    assert not np.allclose(made, exact, atol=1e-6)
+    assert every(cosine >= 0.999 for cosine in (made * exact).sum(1))

@@ -12,9 +12,10 @@ import pytest
 
 from engine.errors import ConfigError, WeightsError
 from engine.loaded import LoadedEncoder
-from engine.loading import LoadOptions, load_any
+from engine.loading import LoadOptions, load_any, weight_bytes
 from engine.models.text_encoder import TextInput, pool
-from tests.encoder_checkpoints import KINDS, VOCAB, reference, save
+from tests.asserting import every
+from tests.encoder_checkpoints import KINDS, VOCAB, reference, save, save_word_pieces
 
 LENGTHS = [1, 40, 7, 23]
 
@@ -115,3 +116,77 @@ def test_what_is_wrong_with_a_checkpoint_is_said(tmp_path: Path) -> None:
     (broken / "config.json").write_text(json.dumps(config | {"num_hidden_layers": 4}))
     with pytest.raises(WeightsError, match=r"encoder\.layer\.3"):
         opened(broken, "torch")
+
+
+def cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    made: np.ndarray = (a * b).sum(1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)
+    return made
+
+
+WIDE: dict[str, Any] = dict(hidden_size=384, num_hidden_layers=3, num_attention_heads=6, intermediate_size=1536)
+
+
+def wide(kind: str, folder: Path, use: str = "Model") -> Path:
+    """A checkpoint of published width, as the reference library initializes it, but with some dimensions in the first layer that are ten
+    times as large as the others, as trained ones have them."""
+    import torch
+    import transformers
+
+    name, fields = KINDS[kind]
+    more = {"max_position_embeddings": 600, "head_dim": 64, "num_key_value_heads": 2} | WIDE
+    known = {key: value for key, value in more.items() if key in fields}
+    if kind == "modernbert":
+        known["num_hidden_layers"] = 4
+    torch.manual_seed(len(kind))
+    config = getattr(transformers, f"{name}Config")(**fields | known, num_labels=1)
+    model = getattr(transformers, f"{name}{use}")(config).eval()
+    with torch.no_grad():
+        for where, parameter in model.named_parameters():
+            if ".0." in where and "norm" in where.lower() and parameter.shape == (WIDE["hidden_size"],):
+                parameter[::96] += 10
+    model.save_pretrained(folder)
+    save_word_pieces(folder)
+    return folder
+
+
+@pytest.mark.torch_only("MLX's CPU build multiplies no blocks")
+def test_on_a_cpu_layers_are_kept_in_eight_bits_and_vectors_stay_comparable(kind: str, tmp_path: Path) -> None:
+    folder = wide(kind, tmp_path / "wide")
+    whole = opened(folder, "torch")
+    usual, asked = (
+        load_any(str(folder), LoadOptions(backend="torch", device="cpu", download=False, quant=quant))
+        for quant in ("auto", "none")
+    )
+    assert isinstance(usual, LoadedEncoder)
+    assert isinstance(asked, LoadedEncoder)
+    assert (whole.quant, usual.quant, asked.quant) == (None, "q8_0", None)
+    assert usual.weight_bytes < 0.5 * whole.weight_bytes == 0.5 * asked.weight_bytes
+    estimated = weight_bytes(str(folder), LoadOptions(backend="torch", device="cpu"))
+    assert estimated == usual.weight_bytes
+    random = np.random.default_rng(0)
+    given = [TextInput(random.integers(5, VOCAB, n).tolist()) for n in (1, 16, 77, 256, 513)]
+    if kind == "nomic_bert":
+        given.pop()  # its rope is the trained one for fewer tokens
+    for pooling in ("mean",) if kind == "embedding_gemma" else ("mean", "cls"):  # as models of these kinds pool
+        exact, rounded, same = (ended(one.model.pooled(given, pooling)) for one in (whole, usual, asked))
+        assert np.array_equal(exact, same)
+        assert not np.array_equal(exact, rounded)
+        assert every(cosine >= 0.999 for cosine in cosines(exact, rounded))
+
+
+def test_a_narrow_encoder_stays_as_it_is(kind: str, folder: Path) -> None:
+    usual = load_any(str(folder), LoadOptions(backend="torch", device="cpu", download=False))
+    assert isinstance(usual, LoadedEncoder)
+    assert usual.quant is None
+
+
+@pytest.mark.torch_only("MLX's CPU build multiplies no blocks")
+@pytest.mark.parametrize("family", ["bert", "xlm-roberta", "modernbert"])
+def test_scores_of_a_cross_encoder_stay_near_in_eight_bits(family: str, tmp_path: Path) -> None:
+    folder, given = wide(family, tmp_path / "wide", "ForSequenceClassification"), texts(1)
+    usual = load_any(str(folder), LoadOptions(backend="torch", device="cpu", download=False))
+    assert isinstance(usual, LoadedEncoder)
+    assert (usual.ranks, usual.quant) == (True, "q8_0")
+    exact, rounded = (ended(one.model.logits(given)) for one in (opened(folder, "torch"), usual))
+    assert not np.array_equal(exact, rounded)
+    assert rounded == pytest.approx(exact, abs=0.05 * float(np.abs(exact).max()))

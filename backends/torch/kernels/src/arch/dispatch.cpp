@@ -149,10 +149,10 @@ const Tier* avx512_with(const char* name, const Bf16Kernels* bf16, const MatrixU
     Tier* more = new Tier(*avx512_tier());  // one a tier, for ever
     more->name = name;
     more->bf16 = bf16;
-    more->bf16_encoder = bf16 && !is_intel() ? bf16_encoder_avx512() : nullptr;  // Intel's vector units multiply bf16 at half the rate of f32
     more->unit = unit;
     // Intel's vector units multiply bf16 at half the rate of f32.
     more->bf16_conv = bf16 && !is_intel() ? bf16->conv : nullptr;
+    more->bf16_attention = bf16 && !is_intel() ? bf16_attention_avx512() : nullptr;
     return more;
 }
 

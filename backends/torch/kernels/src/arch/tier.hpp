@@ -262,27 +262,27 @@ constexpr int64_t attention_block_scratch(int64_t heads, int64_t dim) {  // floa
     return heads * (2 * dim + kRows + kKVTile) * kRows + kKVTile * dim + (dim + kKVTile + kRows) * kRows;
 }
 
-// Attention of an encoder with queries, keys and values rounded to bf16, by an instruction that multiplies bf16: up to thirty-two queries of one
-// head, each of which sees all keys. `dim` is a multiple of eight.
-constexpr int64_t kEncoderQueries = 2 * kRows;
-constexpr int64_t encoder_keys(int64_t count) { return (count + 7) / 8 * 8; }  // with the zeros behind them
-
-struct EncoderHead {
+// Attention of a head of an encoder in pairs of bf16, of up to sixteen successive tokens. Strides count elements.
+struct Bf16Block {
     const float* q;
-    int64_t q_token, queries;
-    const uint16_t *k, *v;  // as `bring` has laid them out: [keys][dim], and [keys / 2][dim][2]
-    int64_t keys, dim;
+    int64_t q_token;
+    const uint16_t *k, *v;  // as they were brought
+    int64_t dim, queries, past, window, ahead, end;  // see AttentionBlock
     float scale;
     float* out;
     int64_t out_token;
 };
-constexpr int64_t encoder_scratch(int64_t dim) { return (3 * dim + 2 * 64) * kRows; }  // floats
-
-struct Bf16EncoderKernels {
-    // Of `count` keys and values that are `apart` numbers from each other; both have room for `encoder_keys`.
-    void (*bring)(const float* keys, const float* values, int64_t apart, int64_t count, int64_t dim, uint16_t* k, uint16_t* v);
-    void (*attend)(const EncoderHead&, float* scratch);
+struct Bf16Attention {
+    // Rounds the keys and values of `tokens`, an even number of at least sixteen a head: keys [tokens][dim], values [tokens / 2][dim][2], both
+    // padded with zeros to `bf16_attention_tokens`.
+    void (*bring)(const float* k, const float* v, int64_t stride, int64_t tokens, int64_t dim, uint16_t* k16, uint16_t* v16);
+    void (*attend)(const Bf16Block&, float* scratch);
 };
+constexpr int64_t kBf16Keys = 128;  // whose scores are kept at once
+constexpr int64_t bf16_attention_tokens(int64_t tokens) { return (tokens + kRows - 1) / kRows * kRows; }
+constexpr int64_t bf16_attention_scratch(int64_t dim) {  // floats
+    return (bf16_attention_tokens(dim) + kBf16Keys + dim / 2 + kBf16Keys / 2) * kRows;
+}
 
 // Functions of one number, or of two; `Sum` makes one number of a row.
 enum class MapFunction : int32_t {
@@ -341,7 +341,7 @@ struct Tier {
     // A 12-bit row becomes one of bf16; `blocks` of 128 columns, all of them written.
     void (*decode_bf12)(const uint8_t* row, int base, int64_t blocks, int64_t ahead, uint16_t* to);
     const Bf16Kernels* bf16;  // null: this CPU has no such instruction
-    const Bf16EncoderKernels* bf16_encoder;  // null: nor has it, or f32 is as fast
+    const Bf16Attention* bf16_attention;  // null: it has none, or one that is no faster than f32
     const MatrixUnit* unit;   // null: this CPU has none
     void (*expand)(const Format&, const Panel&, const uint8_t* panel, float* scales);
     // Quantizes `n` rows of x into a tile; `rows` says which (null: 0, 1, ...).
@@ -390,7 +390,7 @@ struct Tier {
 
 const Bf16Kernels* bf16_avx512();  // null where this build has none
 const Bf16Kernels* bf16_neon();
-const Bf16EncoderKernels* bf16_encoder_avx512();
+const Bf16Attention* bf16_attention_avx512();
 const MatrixUnit* amx_unit();
 const UnitConvKernels* amx_conv();
 const UnitBf16x3Kernels* amx_bf16x3();

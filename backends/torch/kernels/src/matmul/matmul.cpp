@@ -22,6 +22,13 @@ float* biased(const PreparedPanel& prepared, int n, float* out) {
     return out;
 }
 
+// And with the function of each that the job has.
+float* finished(const MatmulJob& job, const PreparedPanel& prepared, int n, float* out) {
+    biased(prepared, n, out);
+    if (job.each) job.each(out, n * kRows, out);
+    return out;
+}
+
 // How the unit of this thread is laid out at present.
 struct UnitLayout { int bytes, tokens; };
 
@@ -132,10 +139,10 @@ void run_pairs(const MatmulJob& job, const PairKernel* kernels, int64_t expert, 
             float* beside = out + n * kRows;
             run_pair(job, kernels, one, other, n, t, out, layout);
             if (job.gate) job.gate->run(job.tier, biased(one, n, out), biased(other, n, beside), n * kRows, gated);
-            const float* first = job.gate ? gated : biased(one, n, out);
+            const float* first = job.gate ? gated : finished(job, one, n, out);
             for (int i = 0; i < n; ++i) put(job, panel, x_first + t + i, first + i * kRows);
             if (!job.gate && !alone) {
-                biased(other, n, beside);
+                finished(job, other, n, beside);
                 for (int i = 0; i < n; ++i) put(job, panel + apart, x_first + t + i, beside + i * kRows);
             }
             t += n;
@@ -216,6 +223,7 @@ void run_panels(const MatmulJob& job, int64_t expert, int64_t begin, int64_t end
             for (int part = 0; part < parts; ++part)
                 run_tile(job, prepared[part], n, t, count, out + part * n * kRows, layout);
             if (job.gate) job.gate->run(job.tier, out, out + n * kRows, n * kRows, gated);
+            if (job.each) job.each(out, n * kRows, out);
             const float* made = job.gate ? gated : out;
             for (int i = 0; i < n; ++i, ++t) put(job, panel, x_first + t, made + i * kRows);
         }
@@ -334,12 +342,21 @@ void run_prompt_group(const ExpertMatrices& all, const Gate* gate, const ExpertG
 
 }  // namespace
 
-void multiply(const GrusMatrix& m, const float* x, int64_t tokens, int64_t x_stride, float* y, int64_t y_stride, int threads) {
-    if (uses_bf16x3(current_tier(), m, tokens)) return multiply_bf16x3(current_tier(), m, x, tokens, x_stride, y, y_stride, threads);
-    if (uses_prompt_product(current_tier(), m, tokens))
-        return multiply_prompt(current_tier(), m, nullptr, nullptr, 0, x, tokens, x_stride, y, y_stride, threads);
-    MatmulJob job = make_job(m, nullptr, nullptr, x, x_stride, y, y_stride, threads, tokens);
-    run_group(job, {0, 0, tokens});
+void multiply(const GrusMatrix& m, const float* x, int64_t tokens, int64_t x_stride, float* y, int64_t y_stride, int threads,
+              RowFunction each) {
+    const Tier& tier = current_tier();
+    const bool thirds = uses_bf16x3(tier, m, tokens);
+    if (!thirds && !uses_prompt_product(tier, m, tokens)) {
+        MatmulJob job = make_job(m, nullptr, nullptr, x, x_stride, y, y_stride, threads, tokens);
+        job.each = each;
+        return run_group(job, {0, 0, tokens});
+    }
+    if (thirds) multiply_bf16x3(tier, m, x, tokens, x_stride, y, y_stride, threads);
+    else multiply_prompt(tier, m, nullptr, nullptr, 0, x, tokens, x_stride, y, y_stride, threads);
+    if (!each) return;
+    parallel(tokens, 1, threads, [&](int64_t begin, int64_t end) {
+        for (int64_t t = begin; t < end; ++t) each(y + t * y_stride, m.rows, y + t * y_stride);
+    });
 }
 
 void multiply_gated(const GrusMatrix& m, const GrusMatrix* up, const Gate& gate, const float* x, int64_t tokens, int64_t x_stride, float* y,

@@ -20,8 +20,12 @@ struct Gate {
     }
 };
 
-// y[t] = matrix * x[t] + bias, of the first expert.
-void multiply(const GrusMatrix& m, const float* x, int64_t tokens, int64_t x_stride, float* y, int64_t y_stride, int threads);
+// A function of each of `n` numbers; `out` may be `x`.
+using RowFunction = void (*)(const float* x, int64_t n, float* out);
+
+// y[t] = matrix * x[t] + bias, of the first expert. `each`: a function of each result; null: none.
+void multiply(const GrusMatrix& m, const float* x, int64_t tokens, int64_t x_stride, float* y, int64_t y_stride, int threads,
+              RowFunction each = nullptr);
 
 // y[t] = gate(m * x[t], up * x[t]). Both are alike in shape and format; without `up` it is the lower half of `m`, whose
 // rows are then a multiple of 32.

@@ -25,6 +25,7 @@ struct MatmulJob {
 
     Activations act;
     float* dense;
+    RowFunction each = nullptr;  // of the results
 
     const GrusBf12* bf12_of(const GrusMatrix& mine) const { return &mine == up ? up_bf12 : bf12; }
 

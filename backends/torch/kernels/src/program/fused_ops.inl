@@ -49,8 +49,11 @@ void layer_norm_row(const float* x, const float* w, const float* b, float eps, i
     }
     for (; i < n; ++i) apart += (x[i] - mean) * (x[i] - mean);
     const float factor = 1.0f / std::sqrt((sum_lanes(squares) + apart) / static_cast<float>(n) + eps);
-    for (i = 0; i < n; ++i) out[i] = (x[i] - mean) * factor * w[i];
-    if (b) for (i = 0; i < n; ++i) out[i] += b[i];
+    for (i = 0; i + kRows <= n; i += kRows) {
+        const Floats d = mul(add(load_floats(x + i), broadcast(&less)), broadcast(&factor));
+        store(out + i, b ? fma(d, load_floats(w + i), load_floats(b + i)) : mul(d, load_floats(w + i)));
+    }
+    for (; i < n; ++i) out[i] = (x[i] - mean) * factor * w[i] + (b ? b[i] : 0.0f);
 }
 
 // All exponentials first: in one loop compilers divide by that of 88 too, for lanes that are not kept, and what comes out is so small
@@ -104,27 +107,34 @@ void geglu_row(const float* gates, const float* up, int64_t n, float* out) {
     }
 }
 
-// erf to within 3e-7, which is how exact f32 sums of it are: a quotient of polynomials, constant from 4 on.
+// `coefficients` from the highest power on.
+template <int N>
+INLINE Floats polynomial(const float (&coefficients)[N], Floats x) {
+    Floats sum = broadcast(coefficients);
+    UNROLL for (int i = 1; i < N; ++i) sum = fma(sum, x, broadcast(coefficients + i));
+    return sum;
+}
+
+// erf to within 3e-7, which is how exact f32 sums of it are: a quotient of polynomials, constant from 4 on. Of sixteen numbers.
+INLINE void gelu_of(const float* x, float* out) {
+    static const float above[] = {-2.72614225801306e-10f, 2.77068142495902e-08f, -2.10102402082508e-06f, -5.69250639462346e-05f,
+                                  -7.34990630326855e-04f, -2.95459980854025e-03f, -1.60960333262415e-02f};
+    static const float below[] = {-1.45660718464996e-05f, -2.13374055278905e-04f, -1.68282697438203e-03f, -7.37332916720468e-03f,
+                                  -1.42647390514189e-02f};
+    static const float root_half = 0.707106781f, four = 4.0f, less_four = -4.0f, half = 0.5f;
+    const Floats given = load_floats(x), halves = mul(given, broadcast(&half));
+    const Floats z = at_least(at_most(mul(given, broadcast(&root_half)), broadcast(&four)), broadcast(&less_four)), squares = mul(z, z);
+    const Floats share = divide(mul(z, polynomial(above, squares)), polynomial(below, squares));
+    store(out, fma(halves, share, halves));
+}
+
 void gelu_row(const float* x, int64_t n, float* out) {
-    for (int64_t i = 0; i < n; ++i) {
-        float z = x[i] * 0.707106781f;
-        z = z > 4.0f ? 4.0f : z;  // NaN passes both
-        z = z < -4.0f ? -4.0f : z;
-        const float z2 = z * z;
-        float p = -2.72614225801306e-10f;
-        p = p * z2 + 2.77068142495902e-08f;
-        p = p * z2 - 2.10102402082508e-06f;
-        p = p * z2 - 5.69250639462346e-05f;
-        p = p * z2 - 7.34990630326855e-04f;
-        p = p * z2 - 2.95459980854025e-03f;
-        p = p * z2 - 1.60960333262415e-02f;
-        float q = -1.45660718464996e-05f;
-        q = q * z2 - 2.13374055278905e-04f;
-        q = q * z2 - 1.68282697438203e-03f;
-        q = q * z2 - 7.37332916720468e-03f;
-        q = q * z2 - 1.42647390514189e-02f;
-        out[i] = 0.5f * x[i] * (1.0f + z * p / q);
-    }
+    int64_t i = 0;
+    for (; i + kRows <= n; i += kRows) gelu_of(x + i, out + i);
+    float rest[kRows] = {};
+    std::copy_n(x + i, n - i, rest);
+    gelu_of(rest, rest);
+    std::copy_n(rest, n - i, out + i);
 }
 
 void rotate(float* x, int64_t n, bool pairs, const float* cos, const float* sin) {

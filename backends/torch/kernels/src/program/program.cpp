@@ -160,7 +160,7 @@ struct Runner {
                 for (int64_t first = 0; first < step.segments[s].count; first += most)
                     tasks.push_back({s, head, first, std::min(most, step.segments[s].count - first)});
         const std::vector<HeadTask>& all = tasks;
-        const bool halves = i.kv_dtype == KVDtype::BF16 && tier.bf16_encoder && !i.w && !i.window && i.ahead >= longest && i.dim % 8 == 0;
+        const bool halves = i.kv_dtype == KVDtype::BF16 && tier.bf16_attention && !i.w && i.dim % 2 == 0;
         parallel(static_cast<int64_t>(all.size()), 1, threads, [&](int64_t begin, int64_t end) {
             for (int64_t p = begin; p < end; ++p) halves ? attend_in_bf16(i, all[static_cast<size_t>(p)]) : attend_in_floats(i, all[static_cast<size_t>(p)]);
         });
@@ -199,18 +199,21 @@ struct Runner {
         return {of_head, i.w2 + head * i.dim, i.w2 + (i.heads + head) * i.dim};
     }
 
+    // The same where keys and values may be rounded.
     void attend_in_bf16(const Instruction& i, const HeadTask& task) const {
         static thread_local Scratch scratch;
         const auto& [at, head, first, count] = task;
         const ProgramSegment& segment = step.segments[at];
-        const int64_t room = encoder_scratch(i.dim), stride = width(i.in), numbers = encoder_keys(segment.count) * i.dim;
+        const int64_t low = i.window ? std::max<int64_t>(first + 1 - i.window, 0) : 0;
+        const int64_t high = std::min(segment.count, first + count + i.ahead);
+        const int64_t room = bf16_attention_scratch(i.dim), stride = width(i.in), dim = i.dim, numbers = bf16_attention_tokens(high - low) * dim;
         float* memory = reinterpret_cast<float*>(scratch.at_least(room * 4 + 2 * numbers * 2));
         uint16_t *k = reinterpret_cast<uint16_t*>(memory + room), *v = k + numbers;
-        const float *x = row(i.in, segment.start), *keys = keys_of(i, task);
-        tier.bf16_encoder->bring(keys, keys + i.kv_heads * i.dim, stride, segment.count, i.dim, k, v);
-        for (int64_t t = first; t < first + count; t += kEncoderQueries)
-            tier.bf16_encoder->attend({x + t * stride + head * i.dim, stride, std::min(kEncoderQueries, first + count - t), k, v, segment.count, i.dim,
-                                       i.scale, row(i.out, segment.start + t) + head * i.dim, width(i.out)}, memory);
+        const float *x = row(i.in, segment.start), *keys = keys_of(i, task) + low * stride;
+        tier.bf16_attention->bring(keys, keys + i.kv_heads * dim, stride, high - low, dim, k, v);
+        for (int64_t t = first; t < first + count; t += kRows)
+            tier.bf16_attention->attend({x + t * stride + head * dim, stride, k, v, dim, std::min<int64_t>(kRows, first + count - t), t - low, i.window,
+                                         i.ahead, high - low, i.scale, row(i.out, segment.start + t) + head * dim, width(i.out)}, memory);
     }
 
     // Of every token with all that its sequence's encoder has made: one token with the heads of one key head at a time.
@@ -362,6 +365,9 @@ struct Runner {
         switch (i.opcode) {
             case Opcode::Multiply:
                 multiply(*i.matrix, in(i, 0), step.tokens, width(i.in), row(i.out, 0) + i.at, n, threads);
+                return;
+            case Opcode::MultiplyGelu:
+                multiply(*i.matrix, in(i, 0), step.tokens, width(i.in), row(i.out, 0), n, threads, tier.gelu);
                 return;
             case Opcode::Gate:
                 multiply_gated(*i.matrix, i.up, Gate{i.gate}, in(i, 0), step.tokens, width(i.in), row(i.out, 0), n, threads);

@@ -10,7 +10,8 @@
 namespace grus {
 
 enum class Opcode : int32_t {
-    Multiply, Gate, Norm, AddNorm, Heads, Attention, Swiglu, LayerNorm, CrossAttention, Gelu, EncoderAttention, Geglu, Map, Store, Conv, Recur, HeadProduct, Mixture, LowRank, CentredConv
+    Multiply, Gate, Norm, AddNorm, Heads, Attention, Swiglu, LayerNorm, CrossAttention, Gelu, EncoderAttention, Geglu, Map, Store, Conv, Recur, HeadProduct, Mixture, LowRank,
+    CentredConv, MultiplyGelu
 };
 
 // Columns of a register: [rows][numbers], `apart` from row to row and `step` from number to number, either of which may be 0.

@@ -47,6 +47,10 @@ INLINE Floats broadcast(const float* from) {
 INLINE Floats fma(Floats x, Floats y, Floats z) { return {_mm256_fmadd_ps(x.a, y.a, z.a), _mm256_fmadd_ps(x.b, y.b, z.b)}; }
 INLINE Floats mul(Floats x, Floats y) { return {_mm256_mul_ps(x.a, y.a), _mm256_mul_ps(x.b, y.b)}; }
 INLINE Floats add(Floats x, Floats y) { return {_mm256_add_ps(x.a, y.a), _mm256_add_ps(x.b, y.b)}; }
+INLINE Floats divide(Floats x, Floats y) { return {_mm256_div_ps(x.a, y.a), _mm256_div_ps(x.b, y.b)}; }
+// NaN of `x` passes.
+INLINE Floats at_most(Floats x, Floats y) { return {_mm256_min_ps(y.a, x.a), _mm256_min_ps(y.b, x.b)}; }
+INLINE Floats at_least(Floats x, Floats y) { return {_mm256_max_ps(y.a, x.a), _mm256_max_ps(y.b, x.b)}; }
 INLINE Floats sub(Floats x, Floats y) { return {_mm256_sub_ps(x.a, y.a), _mm256_sub_ps(x.b, y.b)}; }
 INLINE Floats load_floats(const float* from) { return {_mm256_loadu_ps(from), _mm256_loadu_ps(from + 8)}; }
 INLINE void store(float* to, Floats v) {

@@ -42,6 +42,10 @@ INLINE Floats fma(Floats x, Floats y, Floats z) { return {_mm512_fmadd_ps(x.v, y
 INLINE Floats mul(Floats x, Floats y) { return {_mm512_mul_ps(x.v, y.v)}; }
 INLINE Floats add(Floats x, Floats y) { return {_mm512_add_ps(x.v, y.v)}; }
 INLINE Floats sub(Floats x, Floats y) { return {_mm512_sub_ps(x.v, y.v)}; }
+INLINE Floats divide(Floats x, Floats y) { return {_mm512_div_ps(x.v, y.v)}; }
+// NaN of `x` passes.
+INLINE Floats at_most(Floats x, Floats y) { return {_mm512_min_ps(y.v, x.v)}; }
+INLINE Floats at_least(Floats x, Floats y) { return {_mm512_max_ps(y.v, x.v)}; }
 INLINE Floats load_floats(const float* from) { return {_mm512_loadu_ps(from)}; }
 INLINE void store(float* to, Floats x) { _mm512_storeu_ps(to, x.v); }
 INLINE float sum_lanes(Floats x) { return _mm512_reduce_add_ps(x.v); }

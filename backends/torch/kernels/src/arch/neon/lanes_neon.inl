@@ -58,6 +58,10 @@ INLINE Floats fma(Floats x, Floats y, Floats z) {
 }
 INLINE Floats mul(Floats x, Floats y) { return each([&](int i) INLINE_LAMBDA { return vmulq_f32(x.v[i], y.v[i]); }); }
 INLINE Floats add(Floats x, Floats y) { return each([&](int i) INLINE_LAMBDA { return vaddq_f32(x.v[i], y.v[i]); }); }
+INLINE Floats divide(Floats x, Floats y) { return each([&](int i) INLINE_LAMBDA { return vdivq_f32(x.v[i], y.v[i]); }); }
+// NaN of `x` passes.
+INLINE Floats at_most(Floats x, Floats y) { return each([&](int i) INLINE_LAMBDA { return vminq_f32(x.v[i], y.v[i]); }); }
+INLINE Floats at_least(Floats x, Floats y) { return each([&](int i) INLINE_LAMBDA { return vmaxq_f32(x.v[i], y.v[i]); }); }
 INLINE Floats sub(Floats x, Floats y) { return each([&](int i) INLINE_LAMBDA { return vsubq_f32(x.v[i], y.v[i]); }); }
 INLINE Floats load_floats(const float* from) { return each([&](int i) INLINE_LAMBDA { return vld1q_f32(from + 4 * i); }); }
 INLINE void store(float* to, Floats x) {

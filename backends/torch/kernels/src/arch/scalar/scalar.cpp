@@ -71,6 +71,10 @@ INLINE Floats fma(const Floats& a, const Floats& b, const Floats& c) {
     return each([&](int i) { return a.v[i] * b.v[i] + c.v[i]; });
 }
 INLINE Floats mul(const Floats& a, const Floats& b) { return each([&](int i) { return a.v[i] * b.v[i]; }); }
+INLINE Floats divide(const Floats& a, const Floats& b) { return each([&](int i) { return a.v[i] / b.v[i]; }); }
+// NaN of `a` passes.
+INLINE Floats at_most(const Floats& a, const Floats& b) { return each([&](int i) { return a.v[i] > b.v[i] ? b.v[i] : a.v[i]; }); }
+INLINE Floats at_least(const Floats& a, const Floats& b) { return each([&](int i) { return a.v[i] < b.v[i] ? b.v[i] : a.v[i]; }); }
 INLINE Floats add(const Floats& a, const Floats& b) { return each([&](int i) { return a.v[i] + b.v[i]; }); }
 INLINE Floats sub(const Floats& a, const Floats& b) { return each([&](int i) { return a.v[i] - b.v[i]; }); }
 INLINE Floats load_floats(const float* from) {
