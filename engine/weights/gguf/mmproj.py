@@ -46,7 +46,7 @@ class MmprojFile:
         self.projector = PROJECTORS[str(kind)]
         self.width = self.keys.int("projection_dim")
         self.vision = self.projector.vision(self.keys, file.tensors)
-        self.sound = sound_config(file.metadata, file.tensors, self.where) if self.projector.hears else {}
+        self.sound = sound_config(file.metadata, file.tensors, self.where) if self.projector.with_sound else {}
 
     def config(self, arch: str, text: Mapping[str, Any], ids: Mapping[str, int]) -> dict[str, Any]:
         """What is added to the config of a text model of this architecture; `ids` are its control tokens."""

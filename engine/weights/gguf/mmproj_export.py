@@ -334,17 +334,17 @@ def _gemma4_keys(fields: Fields, image: Fields) -> KeyValues:
         "clip.vision.attention.head_count": heads,
         "clip.vision.attention.layer_norm_epsilon": vision.float("rms_norm_eps", default=1e-6),
         "clip.vision.projector.scale_factor": processor.pool,
-        **(sound_keys(fields, text_fields(fields.values).int("hidden_size")) if _hears(fields) else {}),
+        **(sound_keys(fields, text_fields(fields.values).int("hidden_size")) if _has_sound(fields) else {}),
     }
 
 
-def _hears(fields: Fields) -> bool:
+def _has_sound(fields: Fields) -> bool:
     return isinstance(fields.values.get("audio_config"), Mapping)
 
 
 def _gemma4_apart(name: str, tensor: Tensor, fields: Fields) -> Iterator[tuple[str, Tensor]]:
     if name.startswith(tuple(f"model.{place}." for place in SOUND_PLACES)):
-        yield from sound_apart(name, tensor, fields) if _hears(fields) else ()
+        yield from sound_apart(name, tensor, fields) if _has_sound(fields) else ()
         return
     if name.endswith("patch_embedder.input_proj.weight"):
         hidden, patch = tensor.shape[0], fields.sub("vision_config").int("patch_size", default=16)

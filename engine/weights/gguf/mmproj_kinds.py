@@ -39,7 +39,7 @@ class MmprojKind:
     reshaped: Callable[[str, Raw], Raw] = field(
         default=lambda name, raw: raw
     )  # a tensor as models want it, by its name in the file
-    hears: bool = False  # an encoder of sound may be in the file too: see `mmproj_sound`
+    with_sound: bool = False  # an encoder of sound may be in the file too: see `mmproj_sound`
 
 
 # -- what the kinds have in common
@@ -580,7 +580,7 @@ _GEMMA4 = MmprojKind(
     processor=_gemma4_processor,
     more=_gemma4_more,
     reshaped=_gemma4_reshaped,
-    hears=True,
+    with_sound=True,
 )
 
 PROJECTORS: dict[str, MmprojKind] = {
