@@ -77,7 +77,7 @@ def check_deb(checks: Checks, package: Path) -> None:
     listed = checks.program(f"{package.name}: dpkg-deb", "dpkg-deb", "--contents", package)
     checks.note(f"{package.name}: its files", missing_files(listed))
     checks.program(
-        f"{package.name}: lintian", "lintian", "--fail-on", "error,warning", "--no-tag-display-limit", package
+        f"{package.name}: lintian", "lintian", "--fail-on", "error,warning", "--tag-display-limit", "0", package
     )
     with tempfile.TemporaryDirectory() as folder:
         checks.program(f"{package.name}: unpacked", "dpkg-deb", "--extract", package, folder)
@@ -91,7 +91,7 @@ def check_rpm(checks: Checks, package: Path) -> None:
     lacking = [name for name in bundle.rpm_packages()[1:] if name not in required.splitlines()]
     checks.note(f"{package.name}: the libraries of the window", ", ".join(lacking))
     checks.program(f"{package.name}: digests", "rpm", "-K", "--nosignature", package)
-    checks.program(f"{package.name}: rpmlint", "rpmlint", "--config", bundle.HERE / "rpmlint.toml", package)
+    checks.program(f"{package.name}: rpmlint", "rpmlint", "--strict", "--config", bundle.HERE / "rpmlint.toml", package)
 
 
 def check_appimage(checks: Checks, image: Path) -> None:
