@@ -58,8 +58,18 @@ def updates(system: clean_systems.CleanSystem) -> None:
 
 def commands(wheel: Path, what: Sequence[str], runtime: Path | None) -> list[tuple[str, str]]:
     """What is run on that system, each with its name. Its files are seen there under the same paths; beside the wheel are the others."""
+    packages = [python(), f"{python()}-venv", f"lib{python()}"]  # PyInstaller takes Python as a library
     libraries = [*TOOLS, *bundle.debian_packages()]
-    install = ["install", "--quiet", "--no-index", "--find-links", str(wheel.parent), str(wheel), "pyinstaller"]
+    install = [
+        "install",
+        "--quiet",
+        "--no-compile",
+        "--no-index",
+        "--find-links",
+        str(wheel.parent),
+        str(wheel),
+        "pyinstaller",
+    ]
     made = ["app", "sizes", *(name for name in what if name in STEPS)]
     options = ["--runtime", str(runtime)] if runtime else []
     # The commit's time: there is no git there. The repository's name goes into the packages.
@@ -68,7 +78,7 @@ def commands(wheel: Path, what: Sequence[str], runtime: Path | None) -> list[tup
     before = " ".join(f"{name}={shlex.quote(value)}" for name, value in passed.items())
     run = f"cd {shlex.quote(str(project.ROOT))} && {before} {_ENVIRONMENT}/bin/python packaging"
     steps = [
-        ("packages", f"apt-get update -qq && {clean_systems.APT} {python()} {python()}-venv {' '.join(libraries)}"),
+        ("packages", f"apt-get update -qq && {clean_systems.APT} {' '.join([*packages, *libraries])}"),
         ("environment", f"{python()} -m venv {_ENVIRONMENT} && {_ENVIRONMENT}/bin/pip {shlex.join(install)}"),
         *((name, f"{run}/bundle.py {shlex.join([name, *options])}") for name in made),
     ]
