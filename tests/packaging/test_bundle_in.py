@@ -67,7 +67,8 @@ def test_what_is_run_there_in_which_order(tmp_path: Path, monkeypatch: pytest.Mo
     python = f"python{sys.version_info.major}.{sys.version_info.minor}"
     packages = shlex.split(commands["packages"])
     assert every(
-        name in packages for name in (python, f"{python}-venv", "libxcb-cursor0", "libegl1", "rpm", "libportaudio2")
+        name in packages
+        for name in (python, f"{python}-venv", f"lib{python}", "libxcb-cursor0", "libegl1", "rpm", "libportaudio2")
     )
     environment = shlex.split(commands["environment"])
     assert environment[:3] == [python, "-m", "venv"]
