@@ -2,11 +2,12 @@
 
     python packaging/bundle_in.py dist/grus-1.2.3-py3-none-manylinux_2_34_x86_64.whl deb rpm tar
     python packaging/bundle_in.py WHEEL deb appimage --runtime FILE     of packaging/bundle/appimage-runtime.sh
+    python packaging/bundle_in.py WHEEL deb --python python3.11_3.11.2.orig.tar.gz     compiled there, out of its source
     python packaging/bundle_in.py WHEEL deb --system debian-12
 
 What it makes lies in build/bundle and dist, as after `bundle.py`, which it runs there; `check` runs `try_bundle.py` there. The wheel's
-dependencies are collected here, by this Python's pip, for the Python of that system, so both must be of one version: 3.11 for Ubuntu
-22.04. Needs root and debootstrap.
+dependencies are collected here, by this Python's pip, for the Python there, so both must be of one version. Ubuntu 22.04 has of 3.11 only
+a release candidate, in which PyTorch crashes: it needs --python. Needs root and debootstrap.
 """
 
 from __future__ import annotations
@@ -29,9 +30,13 @@ OLDEST = "ubuntu-22.04"
 PYTORCH = "https://download.pytorch.org/whl/cpu"  # PyTorch's builds for CPUs alone
 # What bundle.py runs, and what try_bundle.py speaks with.
 TOOLS = ("binutils", "espeak-ng", "libportaudio2", "rpm", "squashfs-tools", "xz-utils")
+COMPILERS = (
+    "gcc", "libbz2-dev", "libc6-dev", "libffi-dev", "liblzma-dev", "libsqlite3-dev", "libssl-dev", "make", "uuid-dev", "zlib1g-dev",
+)  # fmt: skip
+FINISHED = "import bz2, ctypes, lzma, sqlite3, ssl, sys; sys.exit(sys.version_info.releaselevel != 'final')"
 STEPS = ("tar", "deb", "rpm", "appimage")
 _SHOWN = 25  # lines of what a step printed
-_ENVIRONMENT = "/bundle"  # there
+_ENVIRONMENT, _PYTHON = "/bundle", "/python"  # there
 
 
 def python() -> str:
@@ -56,9 +61,11 @@ def updates(system: clean_systems.CleanSystem) -> None:
         (system.root / "etc" / "apt" / "sources.list").write_text("".join(lines), encoding="utf-8")
 
 
-def commands(wheel: Path, what: Sequence[str], runtime: Path | None) -> list[tuple[str, str]]:
+def commands(wheel: Path, what: Sequence[str], runtime: Path | None, source: Path | None) -> list[tuple[str, str]]:
     """What is run on that system, each with its name. Its files are seen there under the same paths; beside the wheel are the others."""
-    packages = [python(), f"{python()}-venv", f"lib{python()}"]  # PyInstaller takes Python as a library
+    # PyInstaller takes Python as a library.
+    packages = list(COMPILERS) if source else [python(), f"{python()}-venv", f"lib{python()}"]
+    there = f"{_PYTHON}/bin/{python()}" if source else python()
     libraries = [*TOOLS, *bundle.debian_packages()]
     install = [
         "install",
@@ -79,7 +86,9 @@ def commands(wheel: Path, what: Sequence[str], runtime: Path | None) -> list[tup
     run = f"cd {shlex.quote(str(project.ROOT))} && {before} {_ENVIRONMENT}/bin/python packaging"
     steps = [
         ("packages", f"apt-get update -qq && {clean_systems.APT} {' '.join([*packages, *libraries])}"),
-        ("environment", f"{python()} -m venv {_ENVIRONMENT} && {_ENVIRONMENT}/bin/pip {shlex.join(install)}"),
+        *([("python", compiled(source))] if source else []),
+        ("finished", f"{there} -c {shlex.quote(FINISHED)}"),
+        ("environment", f"{there} -m venv {_ENVIRONMENT} && {_ENVIRONMENT}/bin/pip {shlex.join(install)}"),
         *((name, f"{run}/bundle.py {shlex.join([name, *options])}") for name in made),
     ]
     if "check" in what:
@@ -87,11 +96,35 @@ def commands(wheel: Path, what: Sequence[str], runtime: Path | None) -> list[tup
     return steps
 
 
-def make(wheel: Path, what: Sequence[str], name: str, runtime: Path | None, scratch: Path, bases: Path | None) -> bool:
+def compiled(source: Path) -> str:
+    """The command that makes Python out of its source, as a library."""
+    folder = f"{_PYTHON}/source"
+    configure = [
+        "./configure",
+        "--quiet",
+        f"--prefix={_PYTHON}",
+        "--enable-shared",
+        f"LDFLAGS=-Wl,-rpath,{_PYTHON}/lib",
+    ]
+    unpack = f"mkdir -p {folder} && tar -xf {shlex.quote(str(source))} --strip-components=1 -C {folder}"
+    return f"{unpack} && cd {folder} && {shlex.join(configure)} && make -s -j$(nproc) && make -s install"
+
+
+def make(
+    wheel: Path,
+    what: Sequence[str],
+    name: str,
+    runtime: Path | None,
+    source: Path | None,
+    scratch: Path,
+    bases: Path | None,
+) -> bool:
     """Whether the system could be had. A step that fails ends everything."""
     # Before anything that takes long.
     if not wheel.is_file():
         raise bundle.BundleError(f"{wheel} is no file: make it with packaging/wheels.py --only linux-x86_64")
+    if source is not None and not source.is_file():
+        raise bundle.BundleError(f"{source} is no file: Python's source, as Debian or python.org has it")
     if "appimage" in what:
         bundle.checked_runtime(runtime)
     with (
@@ -103,10 +136,10 @@ def make(wheel: Path, what: Sequence[str], name: str, runtime: Path | None, scra
         wheels = Path(temporary)
         collect(wheel, wheels)
         updates(system)
-        system.folders = (project.ROOT, wheels, *([runtime.parent] if runtime else []))
+        system.folders = (project.ROOT, wheels, *(file.parent for file in (runtime, source) if file))
         system.patience = None
         shutil.rmtree(bundle.BUILD / "work", ignore_errors=True)  # what PyInstaller remembers is of another Python
-        for step, command in commands(wheels / wheel.name, what, runtime):
+        for step, command in commands(wheels / wheel.name, what, runtime, source):
             started = time.monotonic()
             done = system.run(command)
             print(f"{step}: {time.monotonic() - started:.0f} s", flush=True)
@@ -122,11 +155,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("what", nargs="+", choices=[*STEPS, "check"])
     parser.add_argument("--system", choices=list(clean_systems.SYSTEMS), default=OLDEST)
     parser.add_argument("--runtime", type=Path, help="of AppImages, type 2")
+    parser.add_argument(
+        "--python", type=Path, help="archive of Python's source, for a system that has none of this version"
+    )
     parser.add_argument("--scratch", type=Path, default=Path("/var/tmp"))
     parser.add_argument("--bases", type=Path, help="keep the fresh system here, for the next time")
     given = parser.parse_args(arguments)
     runtime = given.runtime.resolve() if given.runtime else None
-    done = make(given.wheel.resolve(), given.what, given.system, runtime, given.scratch, given.bases)
+    source = given.python.resolve() if given.python else None
+    done = make(given.wheel.resolve(), given.what, given.system, runtime, source, given.scratch, given.bases)
     return 0 if done else 1
 
 

@@ -61,8 +61,17 @@ def test_what_is_run_there_in_which_order(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     monkeypatch.setenv("GITHUB_REPOSITORY", "grus/a repository")
     wheel = tmp_path / "with a space" / "grus-1.2.3-py3-none-any.whl"
-    steps = bundle_in.commands(wheel, ["deb", "appimage", "check"], Path("/some/runtime"))
-    assert [name for name, _ in steps] == ["packages", "environment", "app", "sizes", "deb", "appimage", "check"]
+    steps = bundle_in.commands(wheel, ["deb", "appimage", "check"], Path("/some/runtime"), None)
+    assert [name for name, _ in steps] == [
+        "packages",
+        "finished",
+        "environment",
+        "app",
+        "sizes",
+        "deb",
+        "appimage",
+        "check",
+    ]
     commands = dict(steps)
     python = f"python{sys.version_info.major}.{sys.version_info.minor}"
     packages = shlex.split(commands["packages"])
@@ -78,6 +87,23 @@ def test_what_is_run_there_in_which_order(tmp_path: Path, monkeypatch: pytest.Mo
     assert every(word in deb for word in ("SOURCE_DATE_EPOCH=1700000000", "GITHUB_REPOSITORY=grus/a repository"))
     assert deb[-4:] == ["packaging/bundle.py", "deb", "--runtime", "/some/runtime"]
     assert shlex.split(commands["check"])[-1] == "packaging/try_bundle.py"
+
+
+def test_python_is_compiled_where_the_system_has_no_finished_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    archive = Path("/some/with a space/python.tar.gz")
+    steps = bundle_in.commands(Path("/wheels/grus.whl"), ["deb"], None, archive)
+    assert [name for name, _ in steps] == ["packages", "python", "finished", "environment", "app", "sizes", "deb"]
+    commands = dict(steps)
+    assert str(archive) in shlex.split(commands["python"])
+    assert "gcc" in shlex.split(commands["packages"])
+    python = f"/python/bin/python{sys.version_info.major}.{sys.version_info.minor}"
+    assert commands["environment"].startswith(f"{python} -m venv ")
+    for level, code in (("final", 0), ("candidate", 1)):
+        check = shlex.split(commands["finished"])
+        assert check[0] == python
+        pretended = f"import sys; sys.version_info = type('V', (), {{'releaselevel': {level!r}}})(); {check[2]}"
+        assert subprocess.run([sys.executable, "-c", pretended]).returncode == code
 
 
 def test_later_packages_of_ubuntu_are_asked_for(root: Path) -> None:
@@ -116,7 +142,7 @@ def test_a_bundle_is_made_there_and_what_was_printed_is_shown(
     remembered.mkdir(parents=True)
     (tmp_path / "grus.whl").touch()
     assert bundle_in.main([str(tmp_path / "grus.whl"), "deb", "--scratch", str(tmp_path)]) == 0
-    assert len(system.ran) == 5
+    assert len(system.ran) == 6
     assert ROOT in system.folders
     assert system.patience is None
     assert "189.0 MB" in capsys.readouterr().out
@@ -128,7 +154,7 @@ def test_a_step_that_fails_ends_everything(system: Any, tmp_path: Path) -> None:
     (tmp_path / "grus.whl").touch()
     with pytest.raises(SystemExit, match=r"app failed on ubuntu-22\.04"):
         bundle_in.main([str(tmp_path / "grus.whl"), "deb", "--scratch", str(tmp_path)])
-    assert len(system.ran) == 3
+    assert len(system.ran) == 4
 
 
 def test_a_system_that_is_not_to_be_had_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
