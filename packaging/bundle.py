@@ -35,7 +35,6 @@ from app.system_packages import requirements
 HERE = project.ROOT / "packaging" / "bundle"
 BUILD = project.ROOT / "build" / "bundle"
 DIST = project.ROOT / "dist"
-MAINTAINER = "The Grus authors <grus@localhost>"
 DEBIAN = {"x86_64": "amd64", "aarch64": "arm64"}
 _LIBRARY_COLUMN, _DNF_COLUMN = 0, 1  # of packaging/system.txt
 STRIPPED = (
@@ -112,11 +111,20 @@ def filled(name: str, **more: str) -> str:
     """A text of packaging/bundle with its variables filled in."""
     values = {
         "version": version(),
-        "repository": os.environ.get("GITHUB_REPOSITORY", "grus/grus"),
+        "repository": repository(),
         "date": time.strftime("%Y-%m-%d", time.gmtime(source_date())),
         **more,
     }
     return Template((HERE / name).read_text(encoding="utf-8")).substitute(values)
+
+
+def repository() -> str:
+    return os.environ.get("GITHUB_REPOSITORY", "grus/grus")
+
+
+def maintainer() -> str:
+    """The repository's owner, by the address that takes no mail: what is wrong is reported on the homepage."""
+    return f"The Grus authors <{repository().split('/')[0]}@users.noreply.github.com>"
 
 
 def source_date() -> int:
@@ -194,18 +202,19 @@ def make_deb() -> Path:
     control = root / "DEBIAN"
     control.mkdir()
     fields = {
-        "Package": "grus", "Version": package_version(), "Architecture": DEBIAN[machine()], "Maintainer": MAINTAINER,
+        "Package": "grus", "Version": package_version(), "Architecture": DEBIAN[machine()], "Maintainer": maintainer(),
         "Installed-Size": str(size), "Depends": ", ".join(depends), "Section": "science", "Priority": "optional",
-        "Homepage": f"https://github.com/{os.environ.get('GITHUB_REPOSITORY', 'grus/grus')}",
+        "Homepage": f"https://github.com/{repository()}",
         "Description": "private AI on your own machine\n"
         " Grus chats, reads documents, speaks and listens with language models that\n run on this machine, in a window, on the command line, and as a server.",
     }  # fmt: skip
     (control / "control").write_text("".join(f"{key}: {value}\n" for key, value in fields.items()), encoding="utf-8")
     about = root / "usr" / "share" / "doc" / "grus"
-    changes = f"grus ({package_version()}) stable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- {MAINTAINER}  {formatdate(source_date())}\n"
+    changes = f"grus ({package_version()}) stable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- {maintainer()}  {formatdate(source_date())}\n"
     _compressed(about / "changelog.gz", changes.encode())
     (about / "copyright").write_text(
-        "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n\nFiles: *\nCopyright: The Grus authors\n"
+        "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n\nFiles: *\n"
+        f"Copyright: {time.gmtime(source_date()).tm_year} The Grus authors\n"
         "License: Apache-2.0\n On Debian systems the text is in /usr/share/common-licenses/Apache-2.0.\n"
         " The licences of what comes with it are beside the files, in /usr/lib/grus/_internal.\n"
         "\nFiles: usr/lib/grus/_internal/av/* usr/lib/grus/_internal/av.libs/*\nCopyright: The authors of PyAV, FFmpeg, x264 and x265\n"
@@ -246,13 +255,15 @@ Release: 1
 Summary: Private AI on your own machine
 License: Apache-2.0 AND GPL-3.0-or-later
 URL: https://github.com/{repository}
+Packager: {maintainer}
 AutoReqProv: no
 Requires: {requires}
 %define __os_install_post %{{nil}}
 %define _build_id_links none
 %define _binary_payload w6.xzdio
 %description
-Grus chats, reads documents, speaks and listens with language models that run on this machine.
+Grus chats, reads documents, speaks and listens with language models that
+run on this machine, in a window, on the command line, and as a server.
 %files
 /usr/bin/grus
 /usr/lib/grus
@@ -260,6 +271,9 @@ Grus chats, reads documents, speaks and listens with language models that run on
 /usr/share/icons/hicolor/scalable/apps/{id}.svg
 /usr/share/man/man1/grus.1.gz
 /usr/share/metainfo/{id}.metainfo.xml
+%changelog
+* {day} {maintainer} - {version}-1
+- See CHANGELOG.md.
 """
 
 
@@ -270,8 +284,10 @@ def make_rpm() -> Path:
         RPM.format(
             version=package_version(),
             id=DESKTOP_ID,
-            repository=os.environ.get("GITHUB_REPOSITORY", "grus/grus"),
+            repository=repository(),
+            maintainer=maintainer(),
             requires=", ".join(rpm_packages()),
+            day=time.strftime("%a %b %d %Y", time.gmtime(source_date())),
         ),
         encoding="utf-8",
     )

@@ -2,7 +2,8 @@
 
     python packaging/clean_systems.py dist/grus_1.2.3_amd64.deb                    on every system whose archive answers
     python packaging/clean_systems.py dist/*.deb --only debian-12 --before OLD.deb   with an upgrade from the version before
-    python packaging/clean_systems.py dist/*.deb --appimage dist/*.AppImage
+    python packaging/clean_systems.py dist/*.deb --upgrade    where none was released: from the same files under a lower version
+    python packaging/clean_systems.py dist/*.deb --appimage dist/*.AppImage    extracted, on a second system that has no package
 
 On each it installs the package, talks to the Guide, reads a page, serves, opens the window under Xvfb, upgrades with its data kept, and
 removes it. No Python, no compiler and no library of a screen is there before. Needs root and debootstrap. A system whose archive is not to
@@ -41,6 +42,9 @@ _APART = (
     "private",
 )  # what is mounted within is not seen from outside, nor deleted with the folder
 _PATIENCE = 900  # seconds of one step
+# What the window of an AppImage asks of a system: what Qt draws through, which belongs to the graphics driver, and fonts.
+SCREEN = "libegl1 libgl1 fontconfig-config fonts-dejavu-core"
+LOWER_VERSION = "0~before"
 APT = "apt-get install -y --no-install-recommends -o Dpkg::Options::=--force-unsafe-io -qq"
 
 
@@ -51,16 +55,19 @@ class CleanSystem:
     name: str
     root: Path
     results: list[tuple[str, str, float]] = field(default_factory=list)
+    patience: float | None = _PATIENCE
+    folders: tuple[Path, ...] = ()  # of this machine, seen there under the same path
 
-    def run(self, command: str, timeout: float = _PATIENCE) -> subprocess.CompletedProcess[str]:
+    def run(self, command: str) -> subprocess.CompletedProcess[str]:
         inner = (
-            'set -e; r=$1; mount -t proc proc "$r/proc" 2>/dev/null || mount --bind /proc "$r/proc"; '
+            'set -e; r=$1 c=$2; shift 2; mount -t proc proc "$r/proc" 2>/dev/null || mount --bind /proc "$r/proc"; '
             'mount --rbind /dev "$r/dev"; mount --rbind /sys "$r/sys"; '
+            'for f; do mkdir -p "$r$f"; mount --bind "$f" "$r$f"; done; '
             'exec chroot "$r" /usr/bin/env -i HOME=/root LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin '
-            'DEBIAN_FRONTEND=noninteractive XDG_RUNTIME_DIR=/tmp sh -c "$2"'
+            'DEBIAN_FRONTEND=noninteractive XDG_RUNTIME_DIR=/tmp sh -c "$c"'
         )
-        words = [*_APART, "bash", "-c", inner, "clean", str(self.root), command]
-        return subprocess.run(words, capture_output=True, text=True, timeout=timeout)
+        words = [*_APART, "bash", "-c", inner, "clean", str(self.root), command, *map(str, self.folders)]
+        return subprocess.run(words, capture_output=True, text=True, timeout=self.patience)
 
     def step(self, what: str, command: str, expect: str = "", user: bool = True) -> bool:
         """One line of the table. `expect` must match what the command printed; `user`: not as root."""
@@ -72,7 +79,7 @@ class CleanSystem:
             said = done.stdout + done.stderr
             good = done.returncode == 0 and re.search(expect, said) is not None
         except subprocess.TimeoutExpired:
-            said, good = f"no end after {_PATIENCE} s", False
+            said, good = f"no end after {self.patience} s", False
         return self.note(what, good, said, time.monotonic() - started)
 
     def note(self, what: str, good: bool, said: str, took: float = 0.0) -> bool:
@@ -159,7 +166,7 @@ def debootstrapped(name: str, folder: Path) -> str:
 
 
 SERVE = """
-grus serve --port 8099 >serve.log 2>&1 & server=$!
+PROGRAM serve --port 8099 >serve.log 2>&1 & server=$!
 for i in $(seq 120); do grep -q "serves on" serve.log && break; sleep 1; done
 asked='{"model": "guide", "messages": [{"role": "user", "content": "is anything sent over the network?"}]}'
 exec 3<>/dev/tcp/127.0.0.1/8099
@@ -191,11 +198,7 @@ def try_package(system: CleanSystem, package: Path, before: Path | None, picture
         return
     system.step("--version", "grus --version", r"grus \d")
     system.step("doctor", "grus doctor", r"kernels\)")
-    system.step("chat", f"echo '{QUESTION}' | grus chat", ANSWER)
-    system.step("read", f"grus read {PAGE}", "Every autumn the cranes")
-    # A page is no recording: that FFmpeg says so shows that it is there.
-    system.step("FFmpeg", f"grus -m engine.media.ffmpeg_child decode {PAGE} 16000 1 || true", '"error": "[^"]')
-    system.step("serve", f"bash -c {_quoted(SERVE)}", ANSWER)
+    try_program(system, "", "grus", PAGE)
     system.run(f"{APT} xvfb xauth")
     try_window(system, "window", "grus", pictures)
     if before is not None:
@@ -203,6 +206,17 @@ def try_package(system: CleanSystem, package: Path, before: Path | None, picture
     system.step("removed", "apt-get purge -y -qq grus && ! command -v grus && ! test -e /usr/lib/grus", user=False)
     if before is not None:
         conversations_are_kept(system, "removed")
+
+
+def try_program(system: CleanSystem, what: str, program: str, page: str) -> None:
+    """What needs no screen. `what` comes before each line of the table."""
+    system.step(f"{what}chat", f"echo '{QUESTION}' | {program} chat", ANSWER)
+    system.step(f"{what}read", f"{program} read {page}", "Every autumn the cranes")
+    # A page is no recording: that FFmpeg says so shows that it is there.
+    system.step(
+        f"{what}FFmpeg", f"{program} -m engine.media.ffmpeg_child decode {page} 16000 1 || true", '"error": "[^"]'
+    )
+    system.step(f"{what}serve", f"bash -c {_quoted(SERVE.replace('PROGRAM', program))}", ANSWER)
 
 
 def try_window(system: CleanSystem, what: str, program: str, pictures: Path | None) -> None:
@@ -278,22 +292,38 @@ def _install(system: CleanSystem, package: Path, what: str) -> bool:
     return done
 
 
+def lower_version(package: Path, folder: Path) -> Path:
+    """The same files as a package of a lower version, packed without compression: what an upgrade begins with where none was released."""
+    root, made = folder / "package", folder / f"{LOWER_VERSION}.deb"
+    subprocess.run(["dpkg-deb", "--raw-extract", str(package), str(root)], check=True)
+    control = root / "DEBIAN" / "control"
+    text, found = re.subn(r"(?m)^Version: .*$", f"Version: {LOWER_VERSION}", control.read_text(encoding="utf-8"))
+    if found != 1:
+        raise SystemExit(f"{package} names no version, or several")
+    control.write_text(text, encoding="utf-8")
+    subprocess.run(["dpkg-deb", "--root-owner-group", "-Znone", "--build", str(root), str(made)], check=True)
+    shutil.rmtree(root)
+    return made
+
+
 def try_appimage(system: CleanSystem, image: Path, pictures: Path | None = None) -> None:
-    """Extracted, as where there is no FUSE."""
+    """Extracted, as where there is no FUSE; all but the window on a system that has nothing."""
     shutil.copyfile(image, system.root / "tmp" / "Grus.AppImage")
-    system.step(
-        "AppImage: extracted",
-        "cd /tmp && chmod +x Grus.AppImage && ./Grus.AppImage --appimage-extract >/dev/null",
-        user=False,
-    )
-    system.step("AppImage: chat", f"echo '{QUESTION}' | /tmp/squashfs-root/AppRun chat", ANSWER)
-    try_window(system, "AppImage: window", "/tmp/squashfs-root/AppRun", pictures)
+    unpack = "cd /tmp && chmod +x Grus.AppImage && ./Grus.AppImage --appimage-extract >/dev/null"
+    if not system.step("AppImage: extracted", unpack, user=False):
+        return
+    folder = "/tmp/squashfs-root"
+    try_program(system, "AppImage: ", f"{folder}/AppRun", f"{folder}{PAGE}")
+    system.run(f"{APT} xvfb xauth {SCREEN}")
+    try_window(system, "AppImage: window", f"{folder}/AppRun", pictures)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Tries a package on bare systems.")
     parser.add_argument("package", type=Path)
-    parser.add_argument("--before", type=Path, help="the .deb of the version before")
+    earlier = parser.add_mutually_exclusive_group()
+    earlier.add_argument("--before", type=Path, help="the .deb of the version before")
+    earlier.add_argument("--upgrade", action="store_true", help="from the same files under a lower version")
     parser.add_argument("--appimage", type=Path)
     parser.add_argument("--only", nargs="+", choices=list(SYSTEMS), default=list(SYSTEMS))
     parser.add_argument("--scratch", type=Path, default=Path("/var/tmp"))
@@ -301,13 +331,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--pictures", type=Path, help="put pictures of the window here")
     given = parser.parse_args(arguments)
     tried: list[CleanSystem] = []
-    for name in given.only:
-        with clean_system(name, given.scratch, given.bases) as system:
-            if system is not None:
-                tried.append(system)
-                try_package(system, given.package, given.before, given.pictures)
-                if given.appimage:
-                    try_appimage(system, given.appimage, given.pictures)
+    with tempfile.TemporaryDirectory(dir=given.scratch) as folder:
+        before = lower_version(given.package, Path(folder)) if given.upgrade else given.before
+        for name in given.only:
+            with clean_system(name, given.scratch, given.bases) as system:
+                if system is not None:
+                    tried.append(system)
+                    try_package(system, given.package, before, given.pictures)
+            if given.appimage:
+                with clean_system(name, given.scratch, given.bases) as system:
+                    if system is not None:
+                        tried.append(system)
+                        try_appimage(system, given.appimage, given.pictures)
     for system in tried:
         for what, result, took in system.results:
             print(f"| {system.name} | {what} | {result} | {took:.1f} s |")

@@ -12,6 +12,7 @@ import contextlib
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -25,8 +26,9 @@ import project
 
 from app.bundle_check import OWN, is_optional
 
-PATIENCE = 120  # seconds of one trial
-CHECK_PATIENCE = 600  # of the check, which imports everything
+PATIENCE = (
+    600  # seconds of one trial, for a machine that does other work too: a trial that succeeds or fails ends at once
+)
 PAGE = project.ROOT / "resources" / "starter" / "page.png"
 SECONDS, RATE = 2, 8000  # of the recording
 
@@ -44,10 +46,10 @@ def tried(what: str, arguments: list[str], expect: str, given: str = "") -> bool
     started, said = time.monotonic(), ""
     command = [str(program()), *arguments]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    with subprocess.Popen(command, env=environment, **pipes) as running:
+    with subprocess.Popen(command, env=environment, start_new_session=True, **pipes) as running:
         assert running.stdin is not None
         assert running.stdout is not None
-        patience = threading.Timer(PATIENCE, running.kill)
+        patience = threading.Timer(PATIENCE, end, [running])
         patience.start()
         with contextlib.suppress(BrokenPipeError):  # it ended at once: what it printed says why
             running.stdin.write(given.encode())
@@ -57,11 +59,32 @@ def tried(what: str, arguments: list[str], expect: str, given: str = "") -> bool
             said += data.decode("utf-8", "replace")
             good = re.search(expect, said) is not None
         patience.cancel()
-        running.kill()
+        end(running)
     print(f"{what}: {'ok' if good else 'FAILED'} ({time.monotonic() - started:.1f} s)", flush=True)
     if not good:
         print("    " + "\n    ".join(said.strip().splitlines()[-15:]), flush=True)
     return good
+
+
+def end(running: subprocess.Popen[bytes]) -> None:
+    """With its children: one that lives on keeps the pipe open, and the trial waits for it."""
+    if sys.platform == "win32":
+        running.kill()
+    else:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(running.pid, signal.SIGKILL)
+
+
+def printed(arguments: list[str], **environment: str) -> tuple[str, str]:
+    """What one command prints, which need not come to its end in time."""
+    command, pipes = [str(program()), *arguments], {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, env={**os.environ, **environment}, start_new_session=True, **pipes) as running:
+        try:
+            out, errors = running.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            end(running)
+            return "", f"no end after {PATIENCE} s"
+    return out.decode("utf-8", "replace"), errors.decode("utf-8", "replace")
 
 
 def expected_modules() -> list[str]:
@@ -74,12 +97,10 @@ def expected_modules() -> list[str]:
 def complete() -> bool:
     """The bundle's own check of what it holds, and whether every module of the source is among it."""
     started = time.monotonic()
-    command = [str(program()), "-m", "app.bundle_check"]
-    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=CHECK_PATIENCE)
-    missing = {"the check": (done.stdout + done.stderr).strip()[-2000:]}
+    out, errors = printed(["-m", "app.bundle_check"], QT_QPA_PLATFORM="offscreen")
+    missing = {"the check": (out + errors).strip()[-2000:]}
     with contextlib.suppress(ValueError, KeyError):
-        said = json.loads(done.stdout.splitlines()[0] if done.stdout else "")
+        said = json.loads(out.splitlines()[0] if out else "")
         missing = dict.fromkeys(set(expected_modules()) - set(said["modules"]), "not in the bundle") | said["missing"]
     print(f"modules: {'FAILED' if missing else 'ok'} ({time.monotonic() - started:.1f} s)", flush=True)
     for name, why in sorted(missing.items()):
@@ -91,11 +112,11 @@ def loads_no_qt() -> bool:
     """Qt is loaded for the window alone: a hook of PyInstaller that loads it for every command costs each a third of a second."""
     if sys.platform != "linux":
         return True  # only this loader says what it loads
-    command, environment = [str(program()), "--version"], {**os.environ, "LD_DEBUG": "files"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)
-    loaded = sorted(set(re.findall(r"libQt\w+", done.stderr)))
-    print(f"no Qt without a window: {'FAILED' if loaded else 'ok'}", *loaded, flush=True)
-    return not loaded
+    out, errors = printed(["--version"], LD_DEBUG="files")
+    loaded = sorted(set(re.findall(r"libQt\w+", errors)))
+    good = out.startswith("grus ") and not loaded
+    print(f"no Qt without a window: {'ok' if good else 'FAILED'}", *loaded, flush=True)
+    return good
 
 
 def main() -> int:

@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -389,3 +390,17 @@ def test_a_bundle_that_lacks_a_part_is_noticed(
     (small_bundle / "grus").chmod(0o755)
     monkeypatch.setattr(trial, "bundle", bundle)
     assert trial.main() == (1 if missing else 0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the bundle of this test is a shell script")
+def test_a_program_that_hangs_is_ended_with_its_children(small_bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A child that lives on has the pipe that the trial reads: it would wait for that one's end."""
+    trial = script("try_bundle")
+    monkeypatch.setattr(trial, "bundle", bundle)
+    monkeypatch.setattr(trial, "PATIENCE", 0.5)
+    (small_bundle / "grus").write_text("#!/bin/sh\nsleep 25 & echo started; wait\n")
+    (small_bundle / "grus").chmod(0o755)
+    started = time.monotonic()
+    assert not trial.tried("chat", ["chat"], "an answer")
+    assert not trial.complete()  # no line of a traceback
+    assert time.monotonic() - started < 20

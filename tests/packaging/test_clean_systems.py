@@ -8,7 +8,8 @@ import sqlite3
 import struct
 import subprocess
 import sys
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 from PIL import Image
 
 from app.gui.store.database import migrate
+from tests.needs import need_program
 from tests.packaging.tools import script
 
 clean_systems = script("clean_systems")
@@ -189,3 +191,59 @@ def test_a_window_that_is_ready_and_draws_nothing_has_failed(
         ("AppImage: window is drawn", "ok" if drawn else "FAILED")
     ]
     assert [file.name for file in (tmp_path / "pictures").iterdir()] == ["bare-AppImage-window.png"]
+
+
+def test_an_upgrade_begins_with_the_same_files_under_a_lower_version(tmp_path: Path) -> None:
+    need_program("dpkg-deb")
+    root = tmp_path / "root"
+    (root / "DEBIAN").mkdir(parents=True)
+    control = "Package: grus\nVersion: 0.1.0~dev0\nArchitecture: all\nMaintainer: A <a@b.c>\nDescription: x\n"
+    (root / "DEBIAN" / "control").write_text(control)
+    (root / "usr").mkdir()
+    (root / "usr" / "text").write_text("the same\n")
+    package = tmp_path / "grus.deb"
+    subprocess.run(["dpkg-deb", "--root-owner-group", "--build", str(root), str(package)], check=True)
+    before = clean_systems.lower_version(package, tmp_path)
+    asked = subprocess.run(["dpkg-deb", "--field", str(before), "Version"], capture_output=True, text=True, check=True)
+    lower = ["dpkg", "--compare-versions", asked.stdout.strip(), "lt", "0.1.0~dev0"]
+    assert subprocess.run(lower).returncode == 0
+    subprocess.run(["dpkg-deb", "--extract", str(before), str(tmp_path / "there")], check=True)
+    assert (tmp_path / "there" / "usr" / "text").read_text() == "the same\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0~before.deb", "grus.deb", "root", "there"]
+
+
+def test_an_appimage_is_tried_where_there_is_no_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a system of its own: on that of the package its libraries would be there already."""
+    opened: list[list[str]] = []
+
+    class System(clean_systems.CleanSystem):
+        def run(self, command: str) -> Any:
+            opened[-1].append(command)
+            return subprocess.CompletedProcess([], 0, "", "")
+
+        def step(self, what: str, command: str, expect: str = "", user: bool = True) -> bool:
+            opened[-1].append(command)
+            return self.note(what, True, "")
+
+    @contextmanager
+    def clean_system(name: str, scratch: Path, bases: Path | None) -> Iterator[Any]:
+        opened.append([])
+        (tmp_path / "tmp").mkdir(exist_ok=True)
+        yield System(name, tmp_path)
+
+    monkeypatch.setattr(clean_systems, "clean_system", clean_system)
+    monkeypatch.setattr(clean_systems, "try_window", lambda system, what, *_: opened[-1].append(f"window: {what}"))
+    for name in ("grus.deb", "Grus.AppImage"):
+        (tmp_path / name).touch()
+    words = ["--appimage", str(tmp_path / "Grus.AppImage"), "--only", "debian-13", "--scratch", str(tmp_path)]
+    assert clean_systems.main([str(tmp_path / "grus.deb"), *words]) == 0
+    package, image = opened
+    assert any("grus.deb" in command for command in package)
+    assert not any("grus.deb" in command for command in image)
+    chat = next(at for at, command in enumerate(image) if command.endswith("AppRun chat"))
+    installs = [at for at, command in enumerate(image) if "apt-get" in command]
+    assert installs
+    assert chat < min(installs)  # nothing was installed before
+    assert image[-1] == "window: AppImage: window"
+    assert any("/tmp/squashfs-root/AppRun serve" in command for command in image)
+    assert any("grus serve" in command for command in package)
