@@ -50,9 +50,9 @@ def voice_server(name: str, folder: Path) -> Iterator[Live]:
 
 def spoken_over_http(live: Live, body: Mapping[str, Any], refused: Sequence[tuple[Mapping[str, str], str]]) -> bytes:
     """A whole WAV. `refused`: changes of the request that are errors, and of which field."""
-    whole = {"response_format": "wav", "stream": False, **body}
+    whole: dict[str, Any] = {"response_format": "wav", "stream": False, **body}
     for change, param in refused:
-        reply = httpx.post(f"{live.url}/v1/audio/speech", json=whole | change, timeout=120)
+        reply = httpx.post(f"{live.url}/v1/audio/speech", json={**whole, **change}, timeout=120)
         assert (reply.status_code, reply.json()["error"]["param"]) == (400, param)
     reply = httpx.post(f"{live.url}/v1/audio/speech", json=whole, timeout=120)
     assert reply.status_code == 200, reply.text

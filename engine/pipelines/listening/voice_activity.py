@@ -118,7 +118,9 @@ class SpeechSegmenter:
         return SampleSpan(speech.start, pause.start)
 
     def _kept(self, span: SampleSpan) -> list[SampleSpan]:
-        return [span] if len(span) > self.rules.least_speech * self._rate else []
+        return (
+            [span] if span.stop - span.start > self.rules.least_speech * self._rate else []
+        )  # a cut may leave less than nothing
 
 
 def padded(spans: Sequence[SampleSpan], rate: int, length: int, pad: float = VadRules.pad) -> list[SampleSpan]:
