@@ -114,13 +114,14 @@ class SpeechSegmenter:
         """Split a speech that is too long at its longest pause, or at `at`."""
         pause = max(speech.pauses, key=len, default=SampleSpan(at, at))
         rest = [other for other in speech.pauses if other.start >= pause.stop]
-        self._speech = _Speech(pause.stop, speech.quiet_since, rest)
+        quiet = (
+            None if speech.quiet_since is None else max(speech.quiet_since, pause.stop)
+        )  # it may have begun before the cut
+        self._speech = _Speech(pause.stop, quiet, rest)
         return SampleSpan(speech.start, pause.start)
 
     def _kept(self, span: SampleSpan) -> list[SampleSpan]:
-        return (
-            [span] if span.stop - span.start > self.rules.least_speech * self._rate else []
-        )  # a cut may leave less than nothing
+        return [span] if len(span) > self.rules.least_speech * self._rate else []
 
 
 def padded(spans: Sequence[SampleSpan], rate: int, length: int, pad: float = VadRules.pad) -> list[SampleSpan]:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from silero_vad.utils_vad import get_speech_timestamps_from_probs
 
 from engine.pipelines.listening.voice_activity import VadRules, segment_speech
+from tests.asserting import every
 
 RATES = {16000: 512, 8000: 256}
 
@@ -54,3 +55,12 @@ def test_a_long_speech_is_cut_at_its_longest_pause():
     spans = segment_speech(given, 512, 16000, len(given) * 512, VadRules(longest=4.0))
     assert len(spans) == 2
     assert 90 * 512 < spans[0].stop < 96 * 512
+
+
+@pytest.mark.parametrize("chunks", range(100, 140))
+def test_a_speech_that_ends_where_it_is_cut(chunks):
+    """The cut falls into the silence behind it, before that is long enough to end it: nothing is left of the speech then."""
+    given = [0.9] * chunks + [0.0] * 60
+    spans = segment_speech(given, 512, 16000, len(given) * 512, VadRules(longest=4.0))
+    assert every(len(span) > 0 for span in spans)
+    assert spans[-1].stop <= (chunks + 5) * 512  # of silence as much as does not end it
