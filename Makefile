@@ -4,8 +4,7 @@ BIN := .venv/bin
 MODEL ?=
 RUN := $(BIN)/grus app $(if $(MODEL),--model $(MODEL))
 
-# Three processes on two cores: a test waits for other processes, sounds and windows for a quarter of its time.
-PYTEST := $(BIN)/python -m pytest -n 3
+PYTEST := $(BIN)/python -m pytest -n 2
 # The paths of the pass on MLX; `quick`, or `all`. A tree without one of them stops the pass.
 mlx_pass = $$($(BIN)/python -m tests.mlx_pass $(1) || echo tests/mlx_pass.py::incomplete)
 
@@ -44,11 +43,11 @@ test-all: lint ## as test, with the slow tests, and all of the product's paths o
 
 test-oldest: ## the tests with the lowest versions that pyproject.toml allows, in .venv-oldest
 	@packaging/setup.sh oldest
-	.venv-oldest/bin/python -m pytest -n 3
+	.venv-oldest/bin/python -m pytest -n 2
 
 test-newest: ## the tests with the highest, tested before or not, in .venv-newest
 	@packaging/setup.sh newest
-	.venv-newest/bin/python -m pytest -n 3
+	.venv-newest/bin/python -m pytest -n 2
 
 test-clients: setup-test ## set up, then real clients from the registries, and llama.cpp's tests of its server, against ours: docs/clients.md
 	$(BIN)/python packaging/clients.py

@@ -1,6 +1,6 @@
 """What holds for every test: one thread a process, set before any array library is imported, and no dice of the machine.
 
-The models in the tests are tiny, the suite runs in some processes, and sums come out in the same order everywhere.
+The models in the tests are tiny, the suite runs in two processes, and sums come out in the same order everywhere.
 A request without a seed draws one (`secrets.randbits`): here it draws the same one in every run, else a test that
 forgets its seed fails once in a hundred runs. `GRUS_TEST_DICE=7` throws other dice: to look for such a test.
 """
