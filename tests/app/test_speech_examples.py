@@ -60,6 +60,8 @@ DEVICES = ("grus speak 'Good morning.'", "--mic", "--ears ./moonshine-base --mod
 
 
 def on_a_bare_machine(command: str) -> bool:
+    if "Spark-TTS" in command:
+        return False  # a tiny one with random weights does not end its speech; see tests/engine/pipelines/speaking/test_spark.py
     plays = command == DEVICES[0] or ("-o" not in command.split() and command.startswith("grus speak 'Good"))
     return not plays and not any(words in command for words in DEVICES[1:])
 

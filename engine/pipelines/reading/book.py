@@ -205,7 +205,7 @@ def _paragraphs(pages: Sequence[str]) -> list[Element]:
 
 
 def _without_margins(pages: list[str]) -> list[str]:
-    """Without page numbers, and without first and last lines that pages repeat, whatever their number."""
+    """Without page numbers, and without first and last lines that pages repeat, whatever their number. As they are, if that is all there is."""
     split = [page.splitlines() for page in pages]
     edges = Counter(key for lines in split for key in {_edge(line) for line in (lines[:1] + lines[-1:])})
 
@@ -218,7 +218,8 @@ def _without_margins(pages: list[str]) -> list[str]:
             del lines[0]
         while lines and is_margin(lines[-1]):
             del lines[-1]
-    return ["\n".join(lines) for lines in split]
+    bare = ["\n".join(lines) for lines in split]
+    return bare if any(bare) else pages
 
 
 def _edge(line: str) -> str:

@@ -124,6 +124,14 @@ def test_a_pdf_is_parted_at_its_bookmarks(tmp_path: Path) -> None:
         assert picture.format == "JPEG"
 
 
+def test_a_pdf_whose_pages_are_alike_is_read(tmp_path: Path) -> None:
+    """Lines that all pages repeat are margins, unless there is nothing else."""
+    file = tmp_path / "cranes.pdf"
+    file.write_bytes(text_pdf(*(f"Chapter {i}\n\nCranes dance." for i in range(1, 10))))
+    book = open_book(file)
+    assert [chapter.title for chapter in book.chapters] == [f"Chapter {i}" for i in range(1, 10)]
+
+
 @pytest.mark.parametrize(("name", "data", "message"), [
     ("none.epub", None, "is not a file"),
     ("x.epub", b"PK\x03\x04 broken", "damaged"),
