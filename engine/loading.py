@@ -227,7 +227,7 @@ def _encoder_quant(
 
 
 def _encoder_bytes(opened: ModelFiles, backend: Backend, options: LoadOptions, make: MakeEncoder) -> int:
-    """What an encoder's weights take. Blocks are counted by their own size, whoever makes them."""
+    """What an encoder's weights take. Blocks are counted by their own size, also those that the backend makes while it loads."""
     quant, keep = _encoder_quant(opened, backend, options)
     source = opened.source if quant is None else Quantized(opened.source, quant, keep=keep)
     seen = survey(lambda view: make(view, opened.config), source if backend.blocks else fitted(source, backend, None))

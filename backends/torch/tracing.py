@@ -437,7 +437,7 @@ class ProgramTracer:
         return out
 
     def gelu(self, x: Symbol) -> Symbol:
-        """Where a product has made the numbers it goes on to this itself: they need not be written and read again."""
+        """Fused with the product that made the numbers, where there is one: they are not written and read again."""
         x = self.laid_out(x)
         out = self.new(*x.shape[1:])
         last = self.lines[-1] if self.lines else None
