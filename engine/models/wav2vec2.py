@@ -164,3 +164,20 @@ def _behind(f: Fields) -> list[str]:
 
 def wav2vec2(w: View, config: Mapping[str, Any]) -> Wav2Vec2:
     return Wav2Vec2(w, config)
+
+
+def feature_convs(w: View, f: Fields) -> tuple[list[StridedConv], list[tuple[int, int]], int]:
+    """The convolutions over samples, of which the first alone has a norm; the kernel and the stride of each, and the width of the last."""
+    widths = [1, *f.find("conv_dim", default=[512] * 7)]
+    kernels = f.find("conv_kernel", default=[10, 3, 3, 3, 3, 2, 2])
+    strides = f.find("conv_stride", default=[5, 2, 2, 2, 2, 2, 2])
+    if not len(widths) - 1 == len(kernels) == len(strides) > 0:
+        raise ConfigError(f"{f.where}: conv_dim, conv_kernel and conv_stride do not fit together.")
+    biased, sizes = f.flag("conv_bias"), list(zip(kernels, strides))
+    convs = [
+        StridedConv(
+            w.sub(f"feature_extractor.conv_layers.{i}"), widths[i], widths[i + 1], *size, biased, "" if i else "channel"
+        )
+        for i, size in enumerate(sizes)
+    ]
+    return convs, sizes, widths[-1]

@@ -16,7 +16,7 @@ import numpy as np
 from backends.base import Array, Ops
 from engine.errors import BadRequest, ConfigError
 from engine.models.config import MOST_LAYERS, Fields
-from engine.models.wav2vec2 import PositionalConv, StridedConv, samples_of
+from engine.models.wav2vec2 import PositionalConv, feature_convs, samples_of
 from engine.models.yield_budget import YieldBudget
 from engine.weights.view import View
 
@@ -102,20 +102,10 @@ class WavLM:
         ffn, self.eps = f.int("intermediate_size", default=3072), f.float("layer_norm_eps", default=1e-5, above=0)
         if dim % heads:
             raise ConfigError(f"{f.where}: hidden_size must be a multiple of num_attention_heads.")
-        widths = [1, *f.find("conv_dim", default=[512] * 7)]
-        kernels = f.find("conv_kernel", default=[10, 3, 3, 3, 3, 2, 2])
-        strides = f.find("conv_stride", default=[5, 2, 2, 2, 2, 2, 2])
-        if not len(widths) - 1 == len(kernels) == len(strides) > 0:
-            raise ConfigError(f"{f.where}: conv_dim, conv_kernel and conv_stride do not fit together.")
-        self.sizes, biased = list(zip(kernels, strides)), f.flag("conv_bias")
-        self.convs = [
-            StridedConv(body.sub(f"feature_extractor.conv_layers.{i}"), widths[i], widths[i + 1], kernel, stride, biased,
-                        "" if i else "channel")
-            for i, (kernel, stride) in enumerate(self.sizes)
-        ]  # fmt: skip
+        self.convs, self.sizes, width = feature_convs(body, f)
         v = body.sub("feature_projection")
-        self.norm = _norm(v, "layer_norm", widths[-1])
-        self.project = v.linear(("projection", dim), inp=widths[-1], bias=True)
+        self.norm = _norm(v, "layer_norm", width)
+        self.project = v.linear(("projection", dim), inp=width, bias=True)
         v = body.sub("encoder")
         kernel, groups = (
             f.int("num_conv_pos_embeddings", default=128),
