@@ -37,22 +37,17 @@ def add_to(commands: Any) -> None:
 
 
 def import_conversations(options: argparse.Namespace) -> int:
-    from app.gui.preferences import default_folders, places_under
-    from app.gui.store.worker import AppStore
+    from app.gui.store.command import opened_store
     from app.gui.viewmodels.importing import import_export
 
-    places = (places_under(options.folder.expanduser()) if options.folder else default_folders()).make()
-    store = AppStore(places.database, waits=False)
     shows = sys.stderr.isatty()
 
     def progress(done: int, total: int) -> None:
         if shows:
             print(f"\r{done} of {total}", end="" if done < total else "\n", file=sys.stderr, flush=True)
 
-    try:
+    with opened_store(options.folder) as (store, places):
         outcome = import_export(options.file.expanduser(), store, places.attachments, progress)
-    finally:
-        store.close()
     if options.json:
         report = {"application": outcome.application, "added": len(outcome.added), "there": outcome.there}
         print(json.dumps({**report, "unreadable": outcome.unreadable}, ensure_ascii=False))

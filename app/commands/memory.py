@@ -8,12 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.errors import BadRequest
-
-if TYPE_CHECKING:
-    from app.gui.store.worker import AppStore
 
 DESCRIPTION = """\
 The facts that you let Grus keep for all conversations. Nothing reads them until you say so: `grus chat MODEL --memory`, or Settings,
@@ -59,6 +56,7 @@ def add_folder(command: argparse.ArgumentParser) -> None:
 
 def memory(options: argparse.Namespace) -> int:
     from app.gui.store import memories
+    from app.gui.store.command import opened_store
     from app.runtime.memories import checked_fact
 
     words = list(options.words)
@@ -66,7 +64,7 @@ def memory(options: argparse.Namespace) -> int:
     fact = checked_fact(" ".join(words)) if options.action in ("add", "edit") else ""
     if words and not fact:
         raise BadRequest(f"`grus memory {options.action}` takes nothing else: {' '.join(words)}", "words")
-    with _opened(options.folder) as store:
+    with opened_store(options.folder) as (store, _):
         known = store.ask(memories.listed).result()
         if number and all(one.id != number for one in known):
             raise BadRequest(f"There is no fact {number}. `grus memory` lists what there is.", "words")
@@ -106,20 +104,8 @@ def terminal_memory(options: argparse.Namespace) -> Iterator[TerminalMemory | No
         yield None
         return
     from app.gui.store import memories
+    from app.gui.store.command import opened_store
 
-    with _opened(options.folder) as store:
+    with opened_store(options.folder) as (store, _):
         facts = [one.text for one in store.ask(memories.listed).result()]
         yield TerminalMemory(facts, lambda fact: store.ask(lambda db: memories.add(db, fact)).result())
-
-
-@contextmanager
-def _opened(folder: Path | None) -> Iterator[AppStore]:
-    from app.gui.preferences import default_folders, places_under
-    from app.gui.store.worker import AppStore
-
-    places = places_under(folder.expanduser()) if folder else default_folders()
-    store = AppStore(places.make().database, waits=False)
-    try:
-        yield store
-    finally:
-        store.close()

@@ -112,6 +112,9 @@ class Unopened(GrusError):
         super().__init__(unopened(error) if isinstance(error, NewerDatabase) else clause)
 
 
+log = logging.getLogger("grus.store")
+_T = TypeVar("_T")
+Post = Callable[[Callable[[], None]], None]
 _FIRST, _LONGEST = 1.0, 30.0  # seconds between two tries
 MOST = 64 << 20  # characters and bytes that are kept in memory
 
@@ -128,13 +131,12 @@ class Saving:
     """Runs questions, each in a transaction. Watchers get a sentence through `post`: why nothing can be saved;
     an empty one: all is saved again. Everything but `watch`, `kept`, `wake` and `close` belongs to the store's thread."""
 
-    def __init__(
-        self, later: Callable[[float, Callable[[], Any]], None], post: Callable[[Callable[[], None]], None]
-    ) -> None:
-        self._later, self._post = later, post
+    def __init__(self, later: Callable[[float, Callable[[], Any]], None], post: Post, waits: bool) -> None:
+        self._later, self._post, self._waits = later, post, waits
         self.db: Connection | None = None
         self._watcher: Callable[[str], Any] = lambda sentence: None
         self.sentence = ""  # why nothing can be saved
+        self.reason = ""  # the clause in it
         self._reported = ""  # the last sentence sent to watchers
         self._pause = _FIRST
         self._again = 0.0  # when the next try is due
@@ -196,7 +198,7 @@ class Saving:
         if sentence != self.sentence:
             self.sentence = sentence
             if sentence:
-                log.warning("%s", sentence)
+                log.log(logging.WARNING if self._waits else logging.INFO, "%s", sentence)
             self._post(self._notify)
 
     def watch(self, watcher: Callable[[str], Any]) -> None:
@@ -232,6 +234,7 @@ class Saving:
     # -- inside
 
     def _trouble(self, error: BaseException) -> None:
+        self.reason = reason(error)
         self.show_error(unsaved(error))
         self._again = time.monotonic() + self._pause
         if not self._scheduled and not self._closing:
@@ -304,9 +307,6 @@ def _roll_back(db: Connection) -> None:
             db.execute("ROLLBACK")
 
 
-log = logging.getLogger("grus.store")
-_T = TypeVar("_T")
-Post = Callable[[Callable[[], None]], None]
 _QUIET = 1.0  # seconds after which a VACUUM that was interrupted begins again
 _STEPS = 1000  # of SQLite's machine, between two looks for waiting questions
 _MOST_WAITING = 10_000  # questions, while the file cannot be opened
@@ -341,7 +341,7 @@ class AppStore:
         self._opened: Future[OpenedDatabase] = Future()
         self._began = time.time()
         self._lock = FileLock(file.with_name(f"{file.name}.lock"))
-        self.saving = Saving(self._later, post)
+        self.saving = Saving(self._later, post, waits)
         self._submit(self._begin)
 
     def ask(

@@ -21,6 +21,7 @@ import pytest
 from app.gui.store import conversations, database, messages
 from app.gui.store.messages import StoredMessage
 from app.gui.store.worker import AppStore
+from tests.app.test_imports import chatgpt
 
 ROOT = Path(__file__).resolve().parents[3]
 RESOURCES = pytest.mark.skipif(os.name == "nt", reason="Windows has neither file size limits nor mounts")
@@ -95,7 +96,7 @@ def run(script: str, folder: Path, *more: str, before: tuple[str, ...] = ()) -> 
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    return found | {"problem": done.stderr}
 
 
 def check_full(seen: dict[str, Any]) -> None:
@@ -127,6 +128,33 @@ def room():
     seen = run(mounted + FULL, tmp_path, before=("unshare", "-rm"))
     check_full(seen)
     assert seen["told"][0].startswith("Grus cannot save: the disk is full.")
+
+
+@MOUNTS
+def test_a_command_on_a_full_disk_says_that_it_saved_nothing(tmp_path: Path) -> None:
+    """As `grus memory add` and `grus import` do: they have no time to try again."""
+    chats = [chatgpt(f"c{number}", "x" * 3000) for number in range(400)]
+    (tmp_path / "conversations.json").write_text(json.dumps(chats))
+    (disk := tmp_path / "disk").mkdir()
+    script = """
+import subprocess
+from app.cli import main
+from app.gui.preferences import places_under
+subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)], check=True)
+def saved():
+    store = AppStore(places_under(folder).database)
+    found = len(store.ask(conversations.listed).result(20))
+    store.close()
+    return found
+codes = [main(["import", str(folder.parent / "conversations.json"), "--folder", str(folder)])]
+few = saved()
+subprocess.run(["mount", "-o", "remount,size=64m", str(folder)], check=True)
+codes.append(main(["import", str(folder.parent / "conversations.json"), "--folder", str(folder)]))
+end(codes=codes, few=few, all=saved())
+"""
+    done = run(script, disk, before=("unshare", "-rm"))
+    assert (done["codes"], done["few"] < 400, done["all"]) == ([2, 0], True, 400)
+    assert done["problem"].startswith("grus: Not saved: the disk is full. ")
 
 
 @RESOURCES
