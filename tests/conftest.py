@@ -39,11 +39,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     mlx_pass.select(config, items)
 
 
+def pytest_collection(session: pytest.Session) -> None:
+    """The tests themselves are a million objects, none of them garbage: collections would take a quarter of this time."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
-    """The tests themselves are a million objects: a full garbage collection, as each unloading of a model makes one, would look
-    at them for half a second."""
+    """A full garbage collection, as each unloading of a model makes one, would look at them for half a second."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 _LIBRARY = 200  # modules
