@@ -12,7 +12,6 @@ import os
 import random
 import secrets
 import signal
-import sys
 from collections.abc import Generator
 
 import pytest
@@ -51,18 +50,10 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-_LIBRARY = 200  # modules
-_MODULES = pytest.StashKey[int]()
-
-
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """The same for libraries that a file of tests has imported, and after windows, which unfreeze everything when they close."""
-    if nextitem is None or nextitem.path == item.path or "gui" in nextitem.path.parts:
-        return
-    known = item.session.stash.get(_MODULES, 0)
-    if gc.get_freeze_count() == 0 or len(sys.modules) > known + _LIBRARY:
-        item.session.stash[_MODULES] = len(sys.modules)
+    """The same for what a file of tests has imported."""
+    if nextitem is not None and nextitem.path != item.path and "gui" not in nextitem.path.parts:
         gc.collect()
         gc.freeze()
 

@@ -88,10 +88,15 @@ class EngineDriver:
         assert self.say(prompts) == want  # from the disk, where a stored prefix serves
 
 
-def on_both(names: Iterable[str]) -> list[Any]:
-    """Each on torch; on MLX, which compiles each model's functions first, one of three, and the rest where time is no matter."""
+def on_both(names: Iterable[str], whole: Iterable[str] = ()) -> list[Any]:
+    """Each on torch; on MLX, which compiles each model's functions first, one of three, and the rest where time is no matter.
+    Of `whole`, which have nothing of their own in what is tested, one of three on torch alone."""
     return [
         pytest.param(name, backend, marks=[pytest.mark.slow] if backend == "mlx" and at % 3 else [])
         for at, name in enumerate(names)
+        for backend in ("torch", "mlx")
+    ] + [
+        pytest.param(name, backend, marks=[pytest.mark.slow] if backend == "mlx" or at % 3 else [])
+        for at, name in enumerate(whole)
         for backend in ("torch", "mlx")
     ]

@@ -141,13 +141,15 @@ def test_what_is_brought_is_brought_by_a_package_that_is_installed_by_name() -> 
         assert bringing - named - {"base"} == set()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("dpkg-query"), reason="asks Debian's packages")
 def test_debians_packages_bring_what_the_list_says() -> None:
     """Of the libraries that are here: the file belongs to the package that the list names, or to one that it depends on."""
-    checked = 0
-    for library, line in listed("run", "brought").items():
-        owner = subprocess.run(["dpkg-query", "-S", f"*/{library}"], capture_output=True, text=True).stdout
-        owners = {text.split(":")[0] for text in owner.splitlines()}
+    checked, lines = 0, listed("run", "brought")
+    files = subprocess.run(["dpkg-query", "-S", *(f"*/{name}" for name in lines)], capture_output=True, text=True)
+    found = [(text.split(":")[0], text.rsplit("/", 1)[-1]) for text in files.stdout.splitlines()]
+    for library, line in lines.items():
+        owners = {owner for owner, name in found if name == library}
         names = set(line.packages[0].split(","))
         if not owners or names == {"base"}:
             continue

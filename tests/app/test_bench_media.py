@@ -72,6 +72,7 @@ def test_each_kind_of_model_has_its_figures(backend: str, models: dict[str, Path
     assert found["text"]["unit"] == "tokens/s"
 
 
+@pytest.mark.slow
 def test_a_table_for_people_and_the_example_page() -> None:
     seen = grus("bench", "reader", "--runs", 1)
     assert seen.code == 0, seen.err

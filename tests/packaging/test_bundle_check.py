@@ -31,6 +31,7 @@ def checked(before: str = "") -> tuple[int, dict[str, Any]]:
 
 
 @pytest.mark.skipif(bool(no_window()), reason=no_window() or "needs Qt")
+@pytest.mark.slow
 def test_everything_that_grus_imports_is_here() -> None:
     code, said = checked()
     assert said["missing"] == {}

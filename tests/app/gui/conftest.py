@@ -61,7 +61,11 @@ def open_grus(
     def shut() -> None:
         for window in opened:
             window.close()
-            close_context(window)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(
+                    "gc.unfreeze", lambda: None
+                )  # a million objects of the suite, which the next collection would visit
+                close_context(window)
             QApplication.processEvents()  # what threads had still posted
             window.deleteLater()
         opened.clear()

@@ -110,7 +110,7 @@ def test_the_check_sees_what_is_clipped_covered_and_outside(qapp: QApplication) 
     window.deleteLater()
 
 
-@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("language", [pytest.param("en", marks=pytest.mark.slow), "de"])  # German has the longest words
 def test_everything_fits_in_a_small_window_and_in_large_text(filled: Any, language: str) -> None:
     window = filled(language)
     found = wrong(window, SIZES[0], 1.0)

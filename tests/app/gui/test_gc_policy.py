@@ -35,6 +35,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def policy(qapp: QApplication, clock: Clock) -> Iterator[GcPolicy]:
+    gc.freeze()  # a million objects of the suite, which each collection would visit
     made = GcPolicy(lambda: made.wanted, clock)  # type: ignore[attr-defined]
     made.wanted = False  # type: ignore[attr-defined]
     yield made

@@ -59,6 +59,7 @@ def test_a_toolbar_keeps_its_icons(grus: Opened, pane: str) -> None:
     assert [drawn(one) for one in buttons] == before
 
 
+@pytest.mark.slow
 def test_colours_and_size_change_at_once_with_every_pane_open(grus: Opened) -> None:
     open_all(grus)
     took: dict[str, tuple[float, float]] = {}

@@ -83,7 +83,7 @@ def attack(described: Any, live: Live, path: str, method: str, examples: int) ->
 
 @pytest.mark.parametrize(("method", "path"), operations())
 def test_the_document_is_kept(described: Any, live: Live, method: str, path: str) -> None:
-    attack(described, live, path, method, examples=8)
+    attack(described, live, path, method, examples=4)
 
 
 @pytest.mark.slow

@@ -203,7 +203,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-@pytest.mark.parametrize("backend", ["torch", "mlx"])
+@pytest.mark.parametrize("backend", ["torch", pytest.param("mlx", marks=pytest.mark.slow)])
 def test_a_model_that_is_unloaded_is_gone_although_the_server_froze_what_it_began_with(
     model: Path, backend: str
 ) -> None:

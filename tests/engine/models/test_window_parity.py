@@ -142,7 +142,7 @@ def test_layers_that_share_keys_and_values_keep_none(folder: Callable[[str], Pat
     assert memory_bytes(memory, "f32", 32, 64) == memory_bytes(own, "f32", 32, 64)
 
 
-@pytest.mark.parametrize(("name", "backend"), on_both([*NAMES, *WHOLE]))
+@pytest.mark.parametrize(("name", "backend"), on_both(NAMES, WHOLE))
 def test_through_the_engine(folder: Callable[[str], Path], tmp_path: Path, name: str, backend: str) -> None:
     driver = EngineDriver(folder(name), backend, tmp_path, 64, LENGTH)
     asked = next(some for some in map(prompts, range(4, 12)) if decided(name, some, LENGTH))
