@@ -1,7 +1,7 @@
 """The second pass of the suite: the product's own paths once more, with `GRUS_BACKEND=mlx` in the environment.
 
 `make test` runs `QUICK` that way, `make test-all` all of `PATHS`. Tests there ask for `auto`. Left out of the pass are tests
-that name both backends themselves (the first pass runs them on both) and those marked `torch_only`, whose argument
+that name both backends themselves (the first pass runs them on both; so `..._on_both_backends`) and those marked `torch_only`, whose argument
 is the reason. What a Mac alone could show (Metal) is in neither pass.
 """
 
@@ -36,7 +36,7 @@ def running() -> bool:
 
 def left_out(item: pytest.Item) -> bool:
     """Whether a test shows nothing in this pass that the first one does not."""
-    if item.get_closest_marker("torch_only") is not None:
+    if item.get_closest_marker("torch_only") is not None or "on_both_backends" in item.name:
         return True
     given = getattr(getattr(item, "callspec", None), "params", {})
     return any(isinstance(value, str) and value in BACKENDS for value in given.values())
