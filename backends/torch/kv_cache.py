@@ -31,6 +31,8 @@ from backends.kv_cache import (
     recent_tokens,
     window_shifts,
 )
+from backends.mapped_file import MappedFile, mapped_file_of
+from backends.torch.file_pages import map_over
 from backends.torch.kernels import arena
 
 MOST_HALF = torch.finfo(torch.float16).max
@@ -141,10 +143,11 @@ class Slab:
         """`[rows, heads, tokens, dim]` in the compute dtype; a view where storage is plain."""
         return self.codec.decode([plane[first:last, :, start:stop] for plane in self.planes])
 
-    def fill_row(self, row: int, parts: Sequence[Tensor], at: int = 0) -> None:
-        """Planes of one row's tokens from `at` on, `[heads, n, width]` each, as `row_parts` gives them."""
+    def fill_row(self, row: int, parts: Sequence[Tensor], at: int = 0, file: MappedFile | None = None) -> None:
+        """Planes of one row's tokens from `at` on, `[heads, n, width]` each, as `row_parts` gives them. `file`: in which they lie."""
         for plane, part in zip(self.planes, parts):
-            plane[row, :, at : at + part.shape[1]] = part
+            if file is None or at or not map_over(plane[row], part, file):
+                plane[row, :, at : at + part.shape[1]] = part
 
     def row_parts(self, row: int, start: int, stop: int) -> list[Tensor]:
         return [plane[row, :, start:stop] for plane in self.planes]
@@ -387,7 +390,7 @@ class TorchKVCache:
         if slot.capacity < self._longest(snapshot, split):
             raise ValueError(f"slot {slot.id} has room for {slot.capacity} tokens, not {snapshot.length}")
         if snapshot.rows is not None:
-            self._fill(slot, snapshot.rows)
+            self._fill(slot, snapshot.rows, snapshot.file)
         for mine, saved in zip(self._state_rows(slot), snapshot.states[:split]):
             mine.copy_(saved)
         self._spared.clear()
@@ -483,11 +486,11 @@ class TorchKVCache:
                 for slab in pair:
                     yield from slab.row_parts(slot.place.row, *kept_rows(slot, spec, length))
 
-    def _fill(self, slot: Slot, parts: Sequence[Tensor]) -> None:
+    def _fill(self, slot: Slot, parts: Sequence[Tensor], file: MappedFile | None = None) -> None:
         at = 0
         for layer, pair in self.slabs[slot.capacity].items():
             for slab in pair if self._spec(layer).view is None else ():
-                slab.fill_row(slot.place.row, parts[at : at + len(slab.planes)])
+                slab.fill_row(slot.place.row, parts[at : at + len(slab.planes)], file=file)
                 at += len(slab.planes)
         for layer, spec in enumerate(self.specs):
             if isinstance(spec, CrossSpec):
@@ -549,7 +552,8 @@ class TorchKVCache:
         tensors = [_from_host(a, dtype, self.device) for a, dtype in zip(arrays, wanted)]
         split = len(rows) if with_rows else 0
         nbytes = sum(t.nbytes for t in tensors)
-        return KVSnapshot(length, nbytes, tensors[:split] if with_rows else None, tensors[split:])
+        file = mapped_file_of(arrays[0]) if with_rows and self.device.type == "cpu" else None
+        return KVSnapshot(length, nbytes, tensors[:split] if with_rows else None, tensors[split:], file)
 
     def _row_dtypes(self) -> tuple[list[torch.dtype], list[torch.dtype]]:
         """Of a snapshot's rows, and of its windows."""
