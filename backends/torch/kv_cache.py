@@ -313,14 +313,16 @@ class TorchKVCache:
             for slab, part in zip(short, parts):
                 slab.reserve(_roomy(rows), part)
             self.version += 1
-        for states in self.states.values():
-            if len(states.conv) < state_rows:
-                states.conv = _with_rows(states.conv, _roomy(state_rows))
-                states.matrix = _with_rows(states.matrix, _roomy(state_rows))
-                states.spare = torch.empty_like(states.matrix) if self.swaps_states else states.matrix
-                states.spare_conv = torch.empty_like(states.conv) if self.swaps_states else states.conv
-                self._spared.clear()
-                self.version += 1
+        narrow = [states for states in self.states.values() if len(states.conv) < state_rows]
+        if narrow:
+            pairs = [(states.conv, states.matrix) for states in narrow]
+            made = _with_rows([t for pair in pairs for t in pair], _roomy(state_rows))
+            spares = _with_rows([t[:0] for t in made], _roomy(state_rows)) if self.swaps_states else made
+            for i, states in enumerate(narrow):
+                states.conv, states.matrix = made[2 * i : 2 * i + 2]
+                states.spare_conv, states.spare = spares[2 * i : 2 * i + 2]
+            self._spared.clear()
+            self.version += 1
 
     def swap_states(self, rows: set[int]) -> None:
         """A step has written the next states of these rows to their spares. All states change places with their spares; the other rows
@@ -571,9 +573,16 @@ def _roomy(rows: int) -> int:
     return rows + rows // 2
 
 
-def _with_rows(old: Tensor, rows: int) -> Tensor:
-    new = old.new_zeros(rows, *old.shape[1:])
-    new[: old.shape[0]] = old
+def _with_rows(old: Sequence[Tensor], rows: int) -> list[Tensor]:
+    """Tensors with more rows. On a CPU they are fresh memory that nothing has touched: to clear rows that nobody uses yet takes longer than a step."""
+    if old[0].device.type == "cpu":
+        sizes = [rows * t.shape[1:].numel() * t.itemsize for t in old]
+        parts = arena.zeros(sum(map(rounded, sizes))).split([*map(rounded, sizes)])
+        new = [p[:size].view(t.dtype).view(rows, *t.shape[1:]) for p, size, t in zip(parts, sizes, old)]
+    else:
+        new = [t.new_zeros(rows, *t.shape[1:]) for t in old]
+    for one, before in zip(new, old):
+        one[: before.shape[0]] = before
     return new
 
 
