@@ -36,6 +36,7 @@ from backends.torch.file_pages import map_over
 from backends.torch.kernels import arena
 
 MOST_HALF = torch.finfo(torch.float16).max
+_LAZY_ROWS = 4  # of states: on a CPU a row takes no memory before it is used, and to grow is to copy what there is
 
 
 class KVCodec(Protocol):
@@ -316,8 +317,9 @@ class TorchKVCache:
         narrow = [states for states in self.states.values() if len(states.conv) < state_rows]
         if narrow:
             pairs = [(states.conv, states.matrix) for states in narrow]
-            made = _with_rows([t for pair in pairs for t in pair], _roomy(state_rows))
-            spares = _with_rows([t[:0] for t in made], _roomy(state_rows)) if self.swaps_states else made
+            more = max(_LAZY_ROWS if self.device.type == "cpu" else 1, _roomy(state_rows))
+            made = _with_rows([t for pair in pairs for t in pair], more)
+            spares = _with_rows([t[:0] for t in made], more) if self.swaps_states else made
             for i, states in enumerate(narrow):
                 states.conv, states.matrix = made[2 * i : 2 * i + 2]
                 states.spare_conv, states.spare = spares[2 * i : 2 * i + 2]
