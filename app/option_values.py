@@ -19,6 +19,13 @@ def speculation(kind: str | None, draft: str | None) -> Speculating:
     return "draft"
 
 
+def kept_speculation(kind: str | None, draft: str | None) -> tuple[Speculating, str | None]:
+    """From what the window keeps. A draft model that is not named, or a word of another version, drafts nothing."""
+    if kind == "draft":
+        return ("draft", draft) if draft else ("off", None)
+    return SPECULATIONS.get(kind or "off", "off"), None
+
+
 def repetition(penalty: float | None, last: int | None) -> tuple[float | None, int | None]:
     """Penalty and window of SamplingParams. No window at all means no penalty, whatever the model's own settings say."""
     if last is None or last > 0:

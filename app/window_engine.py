@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 from app.explain import explained
 from app.gui.texts import size, tr
 from app.gui.viewmodels.signal import Signal
+from app.option_values import kept_speculation
 from app.window_reply import FrameSink, PendingReply, ReplyListener, ReplyRequest, make_reply
 from engine.errors import BadRequest, EngineStopped, GrusError
 from engine.tasks import CancelScope
@@ -433,7 +434,8 @@ def local_service(
     catalogue.remotes = RemoteServers()
     catalogue.more_folders = [Path(more) for more in preferences.get("model_folders", [])]
     limit = preferences.get("memory_limit") or Settings.gpu_memory_limit
-    return open_service(catalogue, options, Settings(gpu_memory_limit=limit))
+    kind, draft = kept_speculation(preferences.get("speculation"), preferences.get("draft_model"))
+    return open_service(catalogue, options, Settings(gpu_memory_limit=limit, speculation=kind, draft_model=draft))
 
 
 class DownloadProgress:

@@ -121,6 +121,7 @@ class KVSnapshot:
     nbytes: int
     rows: Any = field(repr=False, default=None)
     states: Any = field(repr=False, default=None)
+    file: Any = field(repr=False, default=None)  # the `MappedFile` in which the rows lie
 
 
 class KVCache(Protocol):

@@ -3,7 +3,8 @@
 A file holds the prefix's tokens, its KV cache and, of a model that cannot go back by itself (recurrent states, sliding windows), the
 states at one more length: the last state checkpoint of the prompt. Chat templates often change how a reply is shown in the next turn, and the
 next turn then begins there. Arrays are aligned and have a checksum each. So a prefix is mapped, not read, its arrays are checked by
-several threads, and the states that are not asked for are not touched.
+several threads, and the states that are not asked for are not touched. Each head's rows begin at a page of memory: a KV cache may take the
+file's pages as its own (`backends/torch/file_pages.py`).
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import mmap
+import math
+import operator
 import os
 import threading
 import time
 import uuid
 from collections import abc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,15 +28,17 @@ from typing import Any
 import numpy as np
 
 from backends.base import KVCache, KVSnapshot, Slot
+from backends.mapped_file import MappedFile
 from engine.errors import BadRequest
 from engine.sequence import HostState
 
 log = logging.getLogger("grus.engine")
 
 _KIND = b"GRUSKV"  # of any version
-_MAGIC = _KIND + b"02"
+_MAGIC = _KIND + b"03"
 _SUFFIX = ".prefix"
 _ALIGNED = 64  # bytes
+_PAGE = 16384  # bytes of the largest page of memory for which a file is laid out
 _BLOCK = 4096  # bytes that have a sum
 _LEAST_STORED = 32  # tokens; a shorter prefix is recomputed faster than it is read
 _MAX_PENDING = 4  # prefixes in host memory that wait to be written
@@ -168,8 +172,8 @@ class PrefixOffload:
         }
         text = json.dumps(header).encode()
         text += b" " * (-(len(_MAGIC) + 8 + len(text)) % _ALIGNED)
-        start = len(_MAGIC) + 8 + len(text)
-        size = start + sum(_aligned(array.nbytes) for array in [tokens, *arrays[:-1]]) + arrays[-1].nbytes
+        places = _placed([(a.dtype, a.shape) for a in arrays], len(_MAGIC) + 8 + len(text) + tokens.nbytes)
+        size = places[-1].end
         if size > self._limit:
             return
         self._make_place(size)
@@ -178,9 +182,11 @@ class PrefixOffload:
             with aside.open("wb") as file:
                 file.write(_MAGIC + len(text).to_bytes(8, "little") + text)
                 file.write(_bytes_of(tokens))
-                for before, array in zip([tokens, *arrays], arrays):
-                    file.write(bytes(_aligned(before.nbytes) - before.nbytes))
-                    file.write(_bytes_of(array))
+                for place, array in zip(places, arrays):
+                    for at, part in place.parts(array):
+                        file.seek(at)
+                        file.write(_bytes_of(part))
+                file.truncate(size)
             aside.replace(self._folder / name)
             lengths = [length for length, _ in stored.states]
             self._entries[name] = _Entry(self._folder / name, key, tokens, lengths, size)
@@ -272,8 +278,7 @@ class PrefixOffload:
     def _load(self, name: str, shared: int) -> HostState | None:
         path = self._entries[name].path
         try:
-            with path.open("rb") as file:
-                mapped = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY))
+            mapped = memoryview(MappedFile(path.open("rb")))
             length, arrays = _Header.read(mapped).arrays_at(mapped, shared)
             os.utime(path)
         except FileNotFoundError:
@@ -312,12 +317,13 @@ class _Header:
     def arrays_at(self, raw: memoryview, shared: int) -> tuple[int, list[np.ndarray]]:
         """The length and the arrays, checked, of the prefix that serves for its first `shared` tokens: the whole one, or rows up to a length
         at which there are states."""
-        at = self.start + _aligned(8 * self.tokens)
-        views = []
-        for dtype, shape, _ in self.arrays:
-            count = int(np.prod(shape, dtype=np.int64))
-            views.append(np.frombuffer(raw, dtype, count, at).reshape(shape))
-            at += _aligned(count * dtype.itemsize)
+        forms = [(dtype, shape) for dtype, shape, _ in self.arrays]
+        places = _placed(forms, self.start + 8 * self.tokens)
+        if places and places[-1].end > len(raw):
+            raise ValueError("the file is cut off")
+        views = [
+            np.ndarray(shape, dtype, raw, place.start, place.strides) for (dtype, shape), place in zip(forms, places)
+        ]
         first = whole = len(views) - sum(count for _, count in self.states)  # where the next length's states begin
         length, rows, chosen = self.tokens, whole, list(range(whole))
         for states_length, count in self.states:
@@ -333,8 +339,46 @@ class _Header:
         return length, [views[i][..., :length, :] if i < rows else views[i] for i in chosen]
 
 
-def _aligned(nbytes: int) -> int:
-    return -(-nbytes // _ALIGNED) * _ALIGNED
+@dataclass(frozen=True)
+class _Place:
+    """Where an array lies in a file."""
+
+    start: int
+    strides: tuple[int, ...]
+    end: int
+    apart: bool  # the matrices of its last two axes begin at a page each
+
+    def parts(self, array: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+        """What lies in one piece, and where that begins."""
+        for index in np.ndindex(array.shape[:-2]) if self.apart else [()]:
+            yield self.start + sum(map(operator.mul, index, self.strides)), array[index]
+
+
+def _placed(forms: abc.Iterable[tuple[np.dtype[Any], tuple[int, ...]]], at: int) -> list[_Place]:
+    """Of arrays that lie one after the other behind `at`."""
+    places = []
+    for dtype, shape in forms:
+        apart = _apart(dtype, shape)
+        unit = dtype.itemsize
+        strides: list[int] = []
+        for axis, count in reversed(list(enumerate(shape))):
+            strides.insert(0, unit)
+            unit *= count
+            if apart and axis == len(shape) - 2:
+                unit = _rounded(unit, _PAGE)
+        start = _rounded(at, _PAGE if apart else _ALIGNED)
+        at = start + unit
+        places.append(_Place(start, tuple(strides), at, apart))
+    return places
+
+
+def _apart(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bool:
+    """Whether an array's matrices are large enough to be given pages of their own."""
+    return len(shape) > 2 and math.prod(shape[-2:]) * dtype.itemsize >= _PAGE
+
+
+def _rounded(nbytes: int, unit: int) -> int:
+    return -(-nbytes // unit) * unit
 
 
 def _bytes_of(array: np.ndarray) -> memoryview:
@@ -344,10 +388,13 @@ def _bytes_of(array: np.ndarray) -> memoryview:
 def _digest(array: np.ndarray) -> str:
     """A checksum: a hash of the sums of blocks of words, and of the bytes that are left. It is there for what disks and crashes do to a file, not
     for people, who could write another checksum; a hash of all bytes would take longer than all else that reading a prefix takes."""
-    raw = array.reshape(-1).view(np.uint8)
-    whole = len(raw) // _BLOCK * _BLOCK
-    sums = raw[:whole].view(np.uint64).reshape(-1, _BLOCK // 8).sum(1)  # modulo 2**64
-    return hashlib.sha256(sums.tobytes() + raw[whole:].tobytes()).hexdigest()
+    digest = hashlib.sha256()
+    for index in np.ndindex(array.shape[:-2]) if _apart(array.dtype, array.shape) else [()]:
+        raw = array[index].reshape(-1).view(np.uint8)
+        whole = len(raw) // _BLOCK * _BLOCK
+        sums = raw[:whole].view(np.uint64).reshape(-1, _BLOCK // 8).sum(1)  # modulo 2**64
+        digest.update(sums.tobytes() + raw[whole:].tobytes())
+    return digest.hexdigest()
 
 
 def _digests(arrays: abc.Sequence[np.ndarray]) -> list[str]:

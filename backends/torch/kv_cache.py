@@ -31,9 +31,12 @@ from backends.kv_cache import (
     recent_tokens,
     window_shifts,
 )
+from backends.mapped_file import MappedFile, mapped_file_of
+from backends.torch.file_pages import map_over
 from backends.torch.kernels import arena
 
 MOST_HALF = torch.finfo(torch.float16).max
+_LAZY_ROWS = 4  # of states: on a CPU a row takes no memory before it is used, and to grow is to copy what there is
 
 
 class KVCodec(Protocol):
@@ -141,10 +144,11 @@ class Slab:
         """`[rows, heads, tokens, dim]` in the compute dtype; a view where storage is plain."""
         return self.codec.decode([plane[first:last, :, start:stop] for plane in self.planes])
 
-    def fill_row(self, row: int, parts: Sequence[Tensor], at: int = 0) -> None:
-        """Planes of one row's tokens from `at` on, `[heads, n, width]` each, as `row_parts` gives them."""
+    def fill_row(self, row: int, parts: Sequence[Tensor], at: int = 0, file: MappedFile | None = None) -> None:
+        """Planes of one row's tokens from `at` on, `[heads, n, width]` each, as `row_parts` gives them. `file`: in which they lie."""
         for plane, part in zip(self.planes, parts):
-            plane[row, :, at : at + part.shape[1]] = part
+            if file is None or at or not map_over(plane[row], part, file):
+                plane[row, :, at : at + part.shape[1]] = part
 
     def row_parts(self, row: int, start: int, stop: int) -> list[Tensor]:
         return [plane[row, :, start:stop] for plane in self.planes]
@@ -310,14 +314,17 @@ class TorchKVCache:
             for slab, part in zip(short, parts):
                 slab.reserve(_roomy(rows), part)
             self.version += 1
-        for states in self.states.values():
-            if len(states.conv) < state_rows:
-                states.conv = _with_rows(states.conv, _roomy(state_rows))
-                states.matrix = _with_rows(states.matrix, _roomy(state_rows))
-                states.spare = torch.empty_like(states.matrix) if self.swaps_states else states.matrix
-                states.spare_conv = torch.empty_like(states.conv) if self.swaps_states else states.conv
-                self._spared.clear()
-                self.version += 1
+        narrow = [states for states in self.states.values() if len(states.conv) < state_rows]
+        if narrow:
+            pairs = [(states.conv, states.matrix) for states in narrow]
+            more = max(_LAZY_ROWS if self.device.type == "cpu" else 1, _roomy(state_rows))
+            made = _with_rows([t for pair in pairs for t in pair], more)
+            spares = _with_rows([t[:0] for t in made], more) if self.swaps_states else made
+            for i, states in enumerate(narrow):
+                states.conv, states.matrix = made[2 * i : 2 * i + 2]
+                states.spare_conv, states.spare = spares[2 * i : 2 * i + 2]
+            self._spared.clear()
+            self.version += 1
 
     def swap_states(self, rows: set[int]) -> None:
         """A step has written the next states of these rows to their spares. All states change places with their spares; the other rows
@@ -387,7 +394,7 @@ class TorchKVCache:
         if slot.capacity < self._longest(snapshot, split):
             raise ValueError(f"slot {slot.id} has room for {slot.capacity} tokens, not {snapshot.length}")
         if snapshot.rows is not None:
-            self._fill(slot, snapshot.rows)
+            self._fill(slot, snapshot.rows, snapshot.file)
         for mine, saved in zip(self._state_rows(slot), snapshot.states[:split]):
             mine.copy_(saved)
         self._spared.clear()
@@ -483,11 +490,11 @@ class TorchKVCache:
                 for slab in pair:
                     yield from slab.row_parts(slot.place.row, *kept_rows(slot, spec, length))
 
-    def _fill(self, slot: Slot, parts: Sequence[Tensor]) -> None:
+    def _fill(self, slot: Slot, parts: Sequence[Tensor], file: MappedFile | None = None) -> None:
         at = 0
         for layer, pair in self.slabs[slot.capacity].items():
             for slab in pair if self._spec(layer).view is None else ():
-                slab.fill_row(slot.place.row, parts[at : at + len(slab.planes)])
+                slab.fill_row(slot.place.row, parts[at : at + len(slab.planes)], file=file)
                 at += len(slab.planes)
         for layer, spec in enumerate(self.specs):
             if isinstance(spec, CrossSpec):
@@ -549,7 +556,8 @@ class TorchKVCache:
         tensors = [_from_host(a, dtype, self.device) for a, dtype in zip(arrays, wanted)]
         split = len(rows) if with_rows else 0
         nbytes = sum(t.nbytes for t in tensors)
-        return KVSnapshot(length, nbytes, tensors[:split] if with_rows else None, tensors[split:])
+        file = mapped_file_of(arrays[0]) if with_rows and self.device.type == "cpu" else None
+        return KVSnapshot(length, nbytes, tensors[:split] if with_rows else None, tensors[split:], file)
 
     def _row_dtypes(self) -> tuple[list[torch.dtype], list[torch.dtype]]:
         """Of a snapshot's rows, and of its windows."""
@@ -567,9 +575,16 @@ def _roomy(rows: int) -> int:
     return rows + rows // 2
 
 
-def _with_rows(old: Tensor, rows: int) -> Tensor:
-    new = old.new_zeros(rows, *old.shape[1:])
-    new[: old.shape[0]] = old
+def _with_rows(old: Sequence[Tensor], rows: int) -> list[Tensor]:
+    """Tensors with more rows. On a CPU they are fresh memory that nothing has touched: to clear rows that nobody uses yet takes longer than a step."""
+    if old[0].device.type == "cpu":
+        sizes = [rows * t.shape[1:].numel() * t.itemsize for t in old]
+        parts = arena.zeros(sum(map(rounded, sizes))).split([*map(rounded, sizes)])
+        new = [p[:size].view(t.dtype).view(rows, *t.shape[1:]) for p, size, t in zip(parts, sizes, old)]
+    else:
+        new = [t.new_zeros(rows, *t.shape[1:]) for t in old]
+    for one, before in zip(new, old):
+        one[: before.shape[0]] = before
     return new
 
 

@@ -149,17 +149,13 @@ class Program:
         self._widths = np.array(self.widths, np.int64)
         self._offsets = np.cumsum([0, *self.widths[:-1]]).astype(np.int64)
         self._registers = torch.empty(0)
+        self._large: Tensor | None = None
         self._known: dict[int, _RegisterLayout] = {}  # by tokens
         self._last: _RegisterLayout | None = None  # of a program with replays
         self._library = library()
 
     def run(
-        self,
-        x: Tensor,
-        spans: np.ndarray,
-        memory: np.ndarray,
-        angles: Sequence[Tensor],
-        runs: np.ndarray | None = None,
+        self, x: Tensor, spans: np.ndarray, memory: np.ndarray, angles: Sequence[Tensor], runs: np.ndarray | None = None
     ) -> Tensor:
         """`x [tokens, width]`; `spans` int64 `[n, 5]` and `memory` `[layers, n, 4]` as in src/program/program.hpp; `angles` cos and sin in
         turn; `runs` int64 `[n, 3]` of adapters. The next run overwrites the result."""
@@ -236,13 +232,14 @@ class Program:
 
     def _register_layout(self, tokens: int) -> _RegisterLayout:
         """Layout of the registers of a run. For few tokens it is cached."""
+        needed = tokens * sum(self.widths)
+        if needed > self._most:  # the system clears fresh memory page by page: kept for the prompt's next chunk
+            if self._large is None or self._large.numel() < needed:
+                self._large = arena.zeros(4 * needed).view(torch.float32)
+            return self._layout_in(self._large, tokens)
+        self._large = None
         if (known := self._known.get(tokens)) is not None:
             return known
-        needed = tokens * sum(self.widths)
-        if (
-            needed > self._most
-        ):  # memory that the system clears page by page as it is first written: large pages take less
-            return self._layout_in(arena.zeros(4 * needed).view(torch.float32), tokens)
         if self._registers.numel() < needed:
             self._registers = torch.empty(needed)
             self._known.clear()

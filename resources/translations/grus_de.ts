@@ -379,6 +379,11 @@
         <translation>Darstellung</translation>
     </message>
     <message>
+        <source>Applies after a restart of Grus.</source>
+        <extracomment>app/gui/settings/speculation.py</extracomment>
+        <translation>Gilt nach einem Neustart von Grus.</translation>
+    </message>
+    <message>
         <source>Architecture</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Architektur</translation>
@@ -610,7 +615,7 @@
     </message>
     <message>
         <source>Choose a folder</source>
-        <extracomment>app/gui/read/watch.py, app/gui/settings/tools.py</extracomment>
+        <extracomment>app/gui/read/watch.py, app/gui/settings/speculation.py, app/gui/settings/tools.py</extracomment>
         <translation>Ordner wählen</translation>
     </message>
     <message>
@@ -637,6 +642,11 @@
         <source>Choose libraries…</source>
         <extracomment>app/gui/chat/project_dialog.py</extracomment>
         <translation>Bibliotheken wählen…</translation>
+    </message>
+    <message>
+        <source>Choose the folder of a draft model</source>
+        <extracomment>app/gui/settings/speculation.py</extracomment>
+        <translation>Ordner eines Entwurfsmodells wählen</translation>
     </message>
     <message>
         <source>Choose the model</source>
@@ -1104,6 +1114,16 @@
         <translation>Download: {done} von {total}</translation>
     </message>
     <message>
+        <source>Draft model</source>
+        <extracomment>app/gui/settings/speculation.py, app/gui/viewmodels/speculation.py</extracomment>
+        <translation>Entwurfsmodell</translation>
+    </message>
+    <message>
+        <source>Draft tokens from</source>
+        <extracomment>app/gui/settings/speculation.py</extracomment>
+        <translation>Entwurfstoken aus</translation>
+    </message>
+    <message>
         <source>Draw a box around the area to read. Press Esc to cancel.</source>
         <extracomment>app/gui/read/snip.py</extracomment>
         <translation>Ziehen Sie einen Rahmen um den Bereich, der gelesen werden soll. Esc bricht ab.</translation>
@@ -1207,6 +1227,11 @@
         <source>Enter a share like 70 %, or a size like 12 GB.</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>Geben Sie einen Anteil wie 70 % oder eine Größe wie 12 GB ein.</translation>
+    </message>
+    <message>
+        <source>Enter the name of a model, or choose a folder. Until then nothing is drafted.</source>
+        <extracomment>app/gui/viewmodels/speculation.py</extracomment>
+        <translation>Geben Sie den Namen eines Modells ein, oder wählen Sie einen Ordner. Bis dahin gibt es keine Entwürfe.</translation>
     </message>
     <message>
         <source>Enter tool result</source>
@@ -2070,6 +2095,16 @@
         <translation>Verschieben nach</translation>
     </message>
     <message>
+        <source>Multi-token prediction (MTP)</source>
+        <extracomment>app/gui/viewmodels/speculation.py</extracomment>
+        <translation>Multi-Token-Vorhersage (MTP)</translation>
+    </message>
+    <message>
+        <source>N-grams of the conversation</source>
+        <extracomment>app/gui/viewmodels/speculation.py</extracomment>
+        <translation>N-Gramme der Unterhaltung</translation>
+    </message>
+    <message>
         <source>NVIDIA GPU</source>
         <extracomment>app/gui/settings/cuda_pack.py</extracomment>
         <translation>NVIDIA-GPU</translation>
@@ -2341,7 +2376,7 @@
     </message>
     <message>
         <source>Off</source>
-        <extracomment>app/gui/sampling_fields.py, app/gui/server/pane.py, app/gui/viewmodels/read_watch.py</extracomment>
+        <extracomment>app/gui/sampling_fields.py, app/gui/server/pane.py, app/gui/viewmodels/read_watch.py, app/gui/viewmodels/speculation.py</extracomment>
         <translation>Aus</translation>
     </message>
     <message>
@@ -3144,7 +3179,7 @@
     </message>
     <message>
         <source>Restart Grus</source>
-        <extracomment>app/gui/settings/cuda_pack.py</extracomment>
+        <extracomment>app/gui/settings/cuda_pack.py, app/gui/settings/speculation.py</extracomment>
         <translation>Grus neu starten</translation>
     </message>
     <message>
@@ -3388,6 +3423,11 @@
         <translation>In den Einstellungen ist „Offline arbeiten“ aktiviert</translation>
     </message>
     <message>
+        <source>Several draft tokens are verified in one step. Replies come sooner and stay the same.</source>
+        <extracomment>app/gui/settings/speculation.py</extracomment>
+        <translation>Mehrere Entwurfstoken werden in einem Schritt geprüft. Antworten kommen früher und bleiben gleich.</translation>
+    </message>
+    <message>
         <source>Shortened to {n} characters.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
         <translation>Auf {n} Zeichen gekürzt.</translation>
@@ -3614,6 +3654,11 @@
         <source>Speaks English, in the voice of a recording of a few seconds, and as expressively as you choose.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>Spricht Englisch mit der Stimme einer Aufnahme von wenigen Sekunden, so ausdrucksvoll, wie Sie es wählen.</translation>
+    </message>
+    <message>
+        <source>Speculative decoding</source>
+        <extracomment>app/gui/settings/speculation.py</extracomment>
+        <translation>Spekulatives Decoding</translation>
     </message>
     <message>
         <source>Speech</source>
@@ -4164,6 +4209,11 @@
         <source>The model {name} takes {size} MiB; the memory limit is {limit} MiB, and its sequences need room too.</source>
         <extracomment>engine/model_manager.py</extracomment>
         <translation>Das Modell {name} belegt {size} MiB; die Speichergrenze liegt bei {limit} MiB, und auch seine Sequenzen brauchen Platz.</translation>
+    </message>
+    <message>
+        <source>The name or folder of a small model with the same vocabulary, or of an EAGLE-3 head made for the model.</source>
+        <extracomment>app/gui/settings/speculation.py</extracomment>
+        <translation>Name oder Ordner eines kleinen Modells mit demselben Vokabular oder eines EAGLE-3-Kopfes für das Modell.</translation>
     </message>
     <message>
         <source>The new version is downloaded and its signature is valid.</source>

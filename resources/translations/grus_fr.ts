@@ -379,6 +379,11 @@
         <translation>Apparence</translation>
     </message>
     <message>
+        <source>Applies after a restart of Grus.</source>
+        <extracomment>app/gui/settings/speculation.py</extracomment>
+        <translation>Prend effet après un redémarrage de Grus.</translation>
+    </message>
+    <message>
         <source>Architecture</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Architecture</translation>
@@ -610,7 +615,7 @@
     </message>
     <message>
         <source>Choose a folder</source>
-        <extracomment>app/gui/read/watch.py, app/gui/settings/tools.py</extracomment>
+        <extracomment>app/gui/read/watch.py, app/gui/settings/speculation.py, app/gui/settings/tools.py</extracomment>
         <translation>Choisir un dossier</translation>
     </message>
     <message>
@@ -637,6 +642,11 @@
         <source>Choose libraries…</source>
         <extracomment>app/gui/chat/project_dialog.py</extracomment>
         <translation>Choisir des bibliothèques…</translation>
+    </message>
+    <message>
+        <source>Choose the folder of a draft model</source>
+        <extracomment>app/gui/settings/speculation.py</extracomment>
+        <translation>Choisir le dossier d’un modèle d’ébauche</translation>
     </message>
     <message>
         <source>Choose the model</source>
@@ -1104,6 +1114,16 @@
         <translation>Téléchargement : {done} sur {total}</translation>
     </message>
     <message>
+        <source>Draft model</source>
+        <extracomment>app/gui/settings/speculation.py, app/gui/viewmodels/speculation.py</extracomment>
+        <translation>Modèle d’ébauche</translation>
+    </message>
+    <message>
+        <source>Draft tokens from</source>
+        <extracomment>app/gui/settings/speculation.py</extracomment>
+        <translation>Tokens d’ébauche issus de</translation>
+    </message>
+    <message>
         <source>Draw a box around the area to read. Press Esc to cancel.</source>
         <extracomment>app/gui/read/snip.py</extracomment>
         <translation>Tracez un cadre autour de la zone à lire. Échap annule.</translation>
@@ -1207,6 +1227,11 @@
         <source>Enter a share like 70 %, or a size like 12 GB.</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>Saisissez une part comme 70&#xa0;%, ou une taille comme 12 GB.</translation>
+    </message>
+    <message>
+        <source>Enter the name of a model, or choose a folder. Until then nothing is drafted.</source>
+        <extracomment>app/gui/viewmodels/speculation.py</extracomment>
+        <translation>Saisissez le nom d’un modèle ou choisissez un dossier. D’ici là, il n’y a pas d’ébauche.</translation>
     </message>
     <message>
         <source>Enter tool result</source>
@@ -2070,6 +2095,16 @@
         <translation>Déplacer vers</translation>
     </message>
     <message>
+        <source>Multi-token prediction (MTP)</source>
+        <extracomment>app/gui/viewmodels/speculation.py</extracomment>
+        <translation>Prédiction multi-token (MTP)</translation>
+    </message>
+    <message>
+        <source>N-grams of the conversation</source>
+        <extracomment>app/gui/viewmodels/speculation.py</extracomment>
+        <translation>N-grammes de la conversation</translation>
+    </message>
+    <message>
         <source>NVIDIA GPU</source>
         <extracomment>app/gui/settings/cuda_pack.py</extracomment>
         <translation>GPU NVIDIA</translation>
@@ -2341,7 +2376,7 @@
     </message>
     <message>
         <source>Off</source>
-        <extracomment>app/gui/sampling_fields.py, app/gui/server/pane.py, app/gui/viewmodels/read_watch.py</extracomment>
+        <extracomment>app/gui/sampling_fields.py, app/gui/server/pane.py, app/gui/viewmodels/read_watch.py, app/gui/viewmodels/speculation.py</extracomment>
         <translation>Désactivé</translation>
     </message>
     <message>
@@ -3144,7 +3179,7 @@
     </message>
     <message>
         <source>Restart Grus</source>
-        <extracomment>app/gui/settings/cuda_pack.py</extracomment>
+        <extracomment>app/gui/settings/cuda_pack.py, app/gui/settings/speculation.py</extracomment>
         <translation>Redémarrer Grus</translation>
     </message>
     <message>
@@ -3388,6 +3423,11 @@
         <translation>Les paramètres demandent de travailler hors ligne</translation>
     </message>
     <message>
+        <source>Several draft tokens are verified in one step. Replies come sooner and stay the same.</source>
+        <extracomment>app/gui/settings/speculation.py</extracomment>
+        <translation>Plusieurs tokens d’ébauche sont vérifiés en une étape. Les réponses arrivent plus tôt et restent les mêmes.</translation>
+    </message>
+    <message>
         <source>Shortened to {n} characters.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
         <translation>Raccourci à {n} caractères.</translation>
@@ -3614,6 +3654,11 @@
         <source>Speaks English, in the voice of a recording of a few seconds, and as expressively as you choose.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>Parle anglais, avec la voix d’un enregistrement de quelques secondes, et de façon aussi expressive que vous le choisissez.</translation>
+    </message>
+    <message>
+        <source>Speculative decoding</source>
+        <extracomment>app/gui/settings/speculation.py</extracomment>
+        <translation>Décodage spéculatif</translation>
     </message>
     <message>
         <source>Speech</source>
@@ -4164,6 +4209,11 @@
         <source>The model {name} takes {size} MiB; the memory limit is {limit} MiB, and its sequences need room too.</source>
         <extracomment>engine/model_manager.py</extracomment>
         <translation>Le modèle {name} occupe {size} Mio&#xa0;; la limite de mémoire est de {limit} Mio, et ses séquences ont aussi besoin de place.</translation>
+    </message>
+    <message>
+        <source>The name or folder of a small model with the same vocabulary, or of an EAGLE-3 head made for the model.</source>
+        <extracomment>app/gui/settings/speculation.py</extracomment>
+        <translation>Nom ou dossier d’un petit modèle de même vocabulaire, ou d’une tête EAGLE-3 faite pour le modèle.</translation>
     </message>
     <message>
         <source>The new version is downloaded and its signature is valid.</source>

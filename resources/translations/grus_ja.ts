@@ -379,6 +379,11 @@
         <translation>外観</translation>
     </message>
     <message>
+        <source>Applies after a restart of Grus.</source>
+        <extracomment>app/gui/settings/speculation.py</extracomment>
+        <translation>Grus の再起動後に適用されます。</translation>
+    </message>
+    <message>
         <source>Architecture</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>アーキテクチャ</translation>
@@ -610,7 +615,7 @@
     </message>
     <message>
         <source>Choose a folder</source>
-        <extracomment>app/gui/read/watch.py, app/gui/settings/tools.py</extracomment>
+        <extracomment>app/gui/read/watch.py, app/gui/settings/speculation.py, app/gui/settings/tools.py</extracomment>
         <translation>フォルダーを選択</translation>
     </message>
     <message>
@@ -637,6 +642,11 @@
         <source>Choose libraries…</source>
         <extracomment>app/gui/chat/project_dialog.py</extracomment>
         <translation>ライブラリを選択…</translation>
+    </message>
+    <message>
+        <source>Choose the folder of a draft model</source>
+        <extracomment>app/gui/settings/speculation.py</extracomment>
+        <translation>ドラフトモデルのフォルダーを選択</translation>
     </message>
     <message>
         <source>Choose the model</source>
@@ -1104,6 +1114,16 @@
         <translation>ダウンロード中：{total} 中 {done}</translation>
     </message>
     <message>
+        <source>Draft model</source>
+        <extracomment>app/gui/settings/speculation.py, app/gui/viewmodels/speculation.py</extracomment>
+        <translation>ドラフトモデル</translation>
+    </message>
+    <message>
+        <source>Draft tokens from</source>
+        <extracomment>app/gui/settings/speculation.py</extracomment>
+        <translation>ドラフトトークンの生成元</translation>
+    </message>
+    <message>
         <source>Draw a box around the area to read. Press Esc to cancel.</source>
         <extracomment>app/gui/read/snip.py</extracomment>
         <translation>読み取る範囲を囲んでください。Esc キーでキャンセルします。</translation>
@@ -1207,6 +1227,11 @@
         <source>Enter a share like 70 %, or a size like 12 GB.</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>70 % のような割合か、12 GB のようなサイズを入力してください。</translation>
+    </message>
+    <message>
+        <source>Enter the name of a model, or choose a folder. Until then nothing is drafted.</source>
+        <extracomment>app/gui/viewmodels/speculation.py</extracomment>
+        <translation>モデル名を入力するか、フォルダーを選択してください。それまではドラフトは作成されません。</translation>
     </message>
     <message>
         <source>Enter tool result</source>
@@ -2070,6 +2095,16 @@
         <translation>移動先</translation>
     </message>
     <message>
+        <source>Multi-token prediction (MTP)</source>
+        <extracomment>app/gui/viewmodels/speculation.py</extracomment>
+        <translation>マルチトークン予測 (MTP)</translation>
+    </message>
+    <message>
+        <source>N-grams of the conversation</source>
+        <extracomment>app/gui/viewmodels/speculation.py</extracomment>
+        <translation>会話の n-gram</translation>
+    </message>
+    <message>
         <source>NVIDIA GPU</source>
         <extracomment>app/gui/settings/cuda_pack.py</extracomment>
         <translation>NVIDIA GPU</translation>
@@ -2341,7 +2376,7 @@
     </message>
     <message>
         <source>Off</source>
-        <extracomment>app/gui/sampling_fields.py, app/gui/server/pane.py, app/gui/viewmodels/read_watch.py</extracomment>
+        <extracomment>app/gui/sampling_fields.py, app/gui/server/pane.py, app/gui/viewmodels/read_watch.py, app/gui/viewmodels/speculation.py</extracomment>
         <translation>オフ</translation>
     </message>
     <message>
@@ -3143,7 +3178,7 @@
     </message>
     <message>
         <source>Restart Grus</source>
-        <extracomment>app/gui/settings/cuda_pack.py</extracomment>
+        <extracomment>app/gui/settings/cuda_pack.py, app/gui/settings/speculation.py</extracomment>
         <translation>Grus を再起動</translation>
     </message>
     <message>
@@ -3387,6 +3422,11 @@
         <translation>「設定」で「オフラインで使う」がオンになっています</translation>
     </message>
     <message>
+        <source>Several draft tokens are verified in one step. Replies come sooner and stay the same.</source>
+        <extracomment>app/gui/settings/speculation.py</extracomment>
+        <translation>複数のドラフトトークンを 1 ステップで検証します。応答は速くなり、内容は変わりません。</translation>
+    </message>
+    <message>
         <source>Shortened to {n} characters.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
         <translation>{n} 文字に短縮しました。</translation>
@@ -3612,6 +3652,11 @@
         <source>Speaks English, in the voice of a recording of a few seconds, and as expressively as you choose.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>英語を話します。数秒の録音の声で、表現の豊かさも選べます。</translation>
+    </message>
+    <message>
+        <source>Speculative decoding</source>
+        <extracomment>app/gui/settings/speculation.py</extracomment>
+        <translation>投機的デコード</translation>
     </message>
     <message>
         <source>Speech</source>
@@ -4162,6 +4207,11 @@
         <source>The model {name} takes {size} MiB; the memory limit is {limit} MiB, and its sequences need room too.</source>
         <extracomment>engine/model_manager.py</extracomment>
         <translation>モデル {name} は {size} MiB を使います。メモリーの上限は {limit} MiB で、シーケンス用の領域も必要です。</translation>
+    </message>
+    <message>
+        <source>The name or folder of a small model with the same vocabulary, or of an EAGLE-3 head made for the model.</source>
+        <extracomment>app/gui/settings/speculation.py</extracomment>
+        <translation>同じ語彙を持つ小さなモデル、またはそのモデル用の EAGLE-3 ヘッドの名前かフォルダー。</translation>
     </message>
     <message>
         <source>The new version is downloaded and its signature is valid.</source>

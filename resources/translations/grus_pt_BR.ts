@@ -379,6 +379,11 @@
         <translation>Aparência</translation>
     </message>
     <message>
+        <source>Applies after a restart of Grus.</source>
+        <extracomment>app/gui/settings/speculation.py</extracomment>
+        <translation>Vale após reiniciar o Grus.</translation>
+    </message>
+    <message>
         <source>Architecture</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Arquitetura</translation>
@@ -610,7 +615,7 @@
     </message>
     <message>
         <source>Choose a folder</source>
-        <extracomment>app/gui/read/watch.py, app/gui/settings/tools.py</extracomment>
+        <extracomment>app/gui/read/watch.py, app/gui/settings/speculation.py, app/gui/settings/tools.py</extracomment>
         <translation>Escolher uma pasta</translation>
     </message>
     <message>
@@ -637,6 +642,11 @@
         <source>Choose libraries…</source>
         <extracomment>app/gui/chat/project_dialog.py</extracomment>
         <translation>Escolher bibliotecas…</translation>
+    </message>
+    <message>
+        <source>Choose the folder of a draft model</source>
+        <extracomment>app/gui/settings/speculation.py</extracomment>
+        <translation>Escolher a pasta de um modelo de rascunho</translation>
     </message>
     <message>
         <source>Choose the model</source>
@@ -1104,6 +1114,16 @@
         <translation>Baixando: {done} de {total}</translation>
     </message>
     <message>
+        <source>Draft model</source>
+        <extracomment>app/gui/settings/speculation.py, app/gui/viewmodels/speculation.py</extracomment>
+        <translation>Modelo de rascunho</translation>
+    </message>
+    <message>
+        <source>Draft tokens from</source>
+        <extracomment>app/gui/settings/speculation.py</extracomment>
+        <translation>Tokens de rascunho de</translation>
+    </message>
+    <message>
         <source>Draw a box around the area to read. Press Esc to cancel.</source>
         <extracomment>app/gui/read/snip.py</extracomment>
         <translation>Desenhe uma caixa ao redor da área a ser lida. Pressione Esc para cancelar.</translation>
@@ -1207,6 +1227,11 @@
         <source>Enter a share like 70 %, or a size like 12 GB.</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>Digite uma parcela como 70 % ou um tamanho como 12 GB.</translation>
+    </message>
+    <message>
+        <source>Enter the name of a model, or choose a folder. Until then nothing is drafted.</source>
+        <extracomment>app/gui/viewmodels/speculation.py</extracomment>
+        <translation>Digite o nome de um modelo ou escolha uma pasta. Até lá não há rascunhos.</translation>
     </message>
     <message>
         <source>Enter tool result</source>
@@ -2070,6 +2095,16 @@
         <translation>Mover para</translation>
     </message>
     <message>
+        <source>Multi-token prediction (MTP)</source>
+        <extracomment>app/gui/viewmodels/speculation.py</extracomment>
+        <translation>Predição de vários tokens (MTP)</translation>
+    </message>
+    <message>
+        <source>N-grams of the conversation</source>
+        <extracomment>app/gui/viewmodels/speculation.py</extracomment>
+        <translation>N-gramas da conversa</translation>
+    </message>
+    <message>
         <source>NVIDIA GPU</source>
         <extracomment>app/gui/settings/cuda_pack.py</extracomment>
         <translation>GPU NVIDIA</translation>
@@ -2341,7 +2376,7 @@
     </message>
     <message>
         <source>Off</source>
-        <extracomment>app/gui/sampling_fields.py, app/gui/server/pane.py, app/gui/viewmodels/read_watch.py</extracomment>
+        <extracomment>app/gui/sampling_fields.py, app/gui/server/pane.py, app/gui/viewmodels/read_watch.py, app/gui/viewmodels/speculation.py</extracomment>
         <translation>Desativado</translation>
     </message>
     <message>
@@ -3144,7 +3179,7 @@
     </message>
     <message>
         <source>Restart Grus</source>
-        <extracomment>app/gui/settings/cuda_pack.py</extracomment>
+        <extracomment>app/gui/settings/cuda_pack.py, app/gui/settings/speculation.py</extracomment>
         <translation>Reiniciar o Grus</translation>
     </message>
     <message>
@@ -3388,6 +3423,11 @@
         <translation>As configurações dizem para trabalhar offline</translation>
     </message>
     <message>
+        <source>Several draft tokens are verified in one step. Replies come sooner and stay the same.</source>
+        <extracomment>app/gui/settings/speculation.py</extracomment>
+        <translation>Vários tokens de rascunho são verificados em um passo. As respostas chegam antes e continuam iguais.</translation>
+    </message>
+    <message>
         <source>Shortened to {n} characters.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
         <translation>Reduzido a {n} caracteres.</translation>
@@ -3614,6 +3654,11 @@
         <source>Speaks English, in the voice of a recording of a few seconds, and as expressively as you choose.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>Fala inglês, com a voz de uma gravação de alguns segundos, e com a expressividade que você escolher.</translation>
+    </message>
+    <message>
+        <source>Speculative decoding</source>
+        <extracomment>app/gui/settings/speculation.py</extracomment>
+        <translation>Decodificação especulativa</translation>
     </message>
     <message>
         <source>Speech</source>
@@ -4164,6 +4209,11 @@
         <source>The model {name} takes {size} MiB; the memory limit is {limit} MiB, and its sequences need room too.</source>
         <extracomment>engine/model_manager.py</extracomment>
         <translation>O modelo {name} ocupa {size} MiB; o limite de memória é de {limit} MiB, e as sequências dele também precisam de espaço.</translation>
+    </message>
+    <message>
+        <source>The name or folder of a small model with the same vocabulary, or of an EAGLE-3 head made for the model.</source>
+        <extracomment>app/gui/settings/speculation.py</extracomment>
+        <translation>Nome ou pasta de um modelo pequeno com o mesmo vocabulário, ou de uma cabeça EAGLE-3 feita para o modelo.</translation>
     </message>
     <message>
         <source>The new version is downloaded and its signature is valid.</source>

@@ -379,6 +379,11 @@
         <translation>外观</translation>
     </message>
     <message>
+        <source>Applies after a restart of Grus.</source>
+        <extracomment>app/gui/settings/speculation.py</extracomment>
+        <translation>重启 Grus 后生效。</translation>
+    </message>
+    <message>
         <source>Architecture</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>架构</translation>
@@ -610,7 +615,7 @@
     </message>
     <message>
         <source>Choose a folder</source>
-        <extracomment>app/gui/read/watch.py, app/gui/settings/tools.py</extracomment>
+        <extracomment>app/gui/read/watch.py, app/gui/settings/speculation.py, app/gui/settings/tools.py</extracomment>
         <translation>选择文件夹</translation>
     </message>
     <message>
@@ -637,6 +642,11 @@
         <source>Choose libraries…</source>
         <extracomment>app/gui/chat/project_dialog.py</extracomment>
         <translation>选择资料库…</translation>
+    </message>
+    <message>
+        <source>Choose the folder of a draft model</source>
+        <extracomment>app/gui/settings/speculation.py</extracomment>
+        <translation>选择草稿模型的文件夹</translation>
     </message>
     <message>
         <source>Choose the model</source>
@@ -1104,6 +1114,16 @@
         <translation>正在下载：{done} / {total}</translation>
     </message>
     <message>
+        <source>Draft model</source>
+        <extracomment>app/gui/settings/speculation.py, app/gui/viewmodels/speculation.py</extracomment>
+        <translation>草稿模型</translation>
+    </message>
+    <message>
+        <source>Draft tokens from</source>
+        <extracomment>app/gui/settings/speculation.py</extracomment>
+        <translation>草稿 token 来源</translation>
+    </message>
+    <message>
         <source>Draw a box around the area to read. Press Esc to cancel.</source>
         <extracomment>app/gui/read/snip.py</extracomment>
         <translation>请框选要读取的区域。按 Esc 取消。</translation>
@@ -1207,6 +1227,11 @@
         <source>Enter a share like 70 %, or a size like 12 GB.</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>请输入比例（如 70 %）或大小（如 12 GB）。</translation>
+    </message>
+    <message>
+        <source>Enter the name of a model, or choose a folder. Until then nothing is drafted.</source>
+        <extracomment>app/gui/viewmodels/speculation.py</extracomment>
+        <translation>请输入模型名称或选择文件夹。在此之前不会生成草稿。</translation>
     </message>
     <message>
         <source>Enter tool result</source>
@@ -2070,6 +2095,16 @@
         <translation>移至</translation>
     </message>
     <message>
+        <source>Multi-token prediction (MTP)</source>
+        <extracomment>app/gui/viewmodels/speculation.py</extracomment>
+        <translation>多 token 预测 (MTP)</translation>
+    </message>
+    <message>
+        <source>N-grams of the conversation</source>
+        <extracomment>app/gui/viewmodels/speculation.py</extracomment>
+        <translation>对话中的 n-gram</translation>
+    </message>
+    <message>
         <source>NVIDIA GPU</source>
         <extracomment>app/gui/settings/cuda_pack.py</extracomment>
         <translation>NVIDIA GPU</translation>
@@ -2341,7 +2376,7 @@
     </message>
     <message>
         <source>Off</source>
-        <extracomment>app/gui/sampling_fields.py, app/gui/server/pane.py, app/gui/viewmodels/read_watch.py</extracomment>
+        <extracomment>app/gui/sampling_fields.py, app/gui/server/pane.py, app/gui/viewmodels/read_watch.py, app/gui/viewmodels/speculation.py</extracomment>
         <translation>关闭</translation>
     </message>
     <message>
@@ -3143,7 +3178,7 @@
     </message>
     <message>
         <source>Restart Grus</source>
-        <extracomment>app/gui/settings/cuda_pack.py</extracomment>
+        <extracomment>app/gui/settings/cuda_pack.py, app/gui/settings/speculation.py</extracomment>
         <translation>重新启动 Grus</translation>
     </message>
     <message>
@@ -3387,6 +3422,11 @@
         <translation>“设置”中已启用离线工作</translation>
     </message>
     <message>
+        <source>Several draft tokens are verified in one step. Replies come sooner and stay the same.</source>
+        <extracomment>app/gui/settings/speculation.py</extracomment>
+        <translation>一步验证多个草稿 token。回复更快，内容不变。</translation>
+    </message>
+    <message>
         <source>Shortened to {n} characters.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
         <translation>已截短为 {n} 个字符。</translation>
@@ -3612,6 +3652,11 @@
         <source>Speaks English, in the voice of a recording of a few seconds, and as expressively as you choose.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>说英语，使用几秒钟录音中的声音，表现力由您选择。</translation>
+    </message>
+    <message>
+        <source>Speculative decoding</source>
+        <extracomment>app/gui/settings/speculation.py</extracomment>
+        <translation>推测解码</translation>
     </message>
     <message>
         <source>Speech</source>
@@ -4162,6 +4207,11 @@
         <source>The model {name} takes {size} MiB; the memory limit is {limit} MiB, and its sequences need room too.</source>
         <extracomment>engine/model_manager.py</extracomment>
         <translation>模型 {name} 占用 {size} MiB；内存上限为 {limit} MiB，其序列也需要空间。</translation>
+    </message>
+    <message>
+        <source>The name or folder of a small model with the same vocabulary, or of an EAGLE-3 head made for the model.</source>
+        <extracomment>app/gui/settings/speculation.py</extracomment>
+        <translation>词表相同的小模型，或为该模型制作的 EAGLE-3 头的名称或文件夹。</translation>
     </message>
     <message>
         <source>The new version is downloaded and its signature is valid.</source>

@@ -97,17 +97,17 @@ def bytes_a_token(path: Path) -> int:
     import gguf
 
     reader = gguf.GGUFReader(path)
-    count, chosen = (
-        int(field.contents())
+    experts = {
+        name: int(field.contents())
         for name in ("expert_count", "expert_used_count")
         for key, field in reader.fields.items()
         if key.endswith(f".{name}")
-    )
+    }  # none in a dense model
     tied = not any(tensor.name == "output.weight" for tensor in reader.tensors)
     read = 0
     for tensor in reader.tensors:
         if "_exps." in tensor.name:
-            read += int(tensor.n_bytes) * chosen // count
+            read += int(tensor.n_bytes) * experts["expert_used_count"] // experts["expert_count"]
         elif tensor.name != "token_embd.weight" or tied:
             read += int(tensor.n_bytes)
         if tensor.name.endswith("ssm_norm.weight"):  # as long as a head is wide

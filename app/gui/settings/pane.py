@@ -35,6 +35,7 @@ from app.gui.settings.cuda_pack import CudaPackView
 from app.gui.settings.known_voices import KnownVoicesView
 from app.gui.settings.memories import MemoriesView
 from app.gui.settings.section import SettingsSection
+from app.gui.settings.speculation import SpeculationView
 from app.gui.settings.tools import ToolsView
 from app.gui.settings.updates import UpdatesView
 from app.gui.texts import mark, size, tr
@@ -49,6 +50,7 @@ from app.gui.viewmodels.settings import (
     StoredData,
     StoredKind,
 )
+from app.gui.viewmodels.speculation import SpeculationSettings
 from app.gui.viewmodels.tools import AddedTools
 from app.gui.viewmodels.transfer import Transfer
 from app.gui.widgets import icon_button, label, text_button
@@ -315,6 +317,8 @@ class SettingsPane(Pane):
         self.folders = QVBoxLayout()
         self.private = PrivacyView(context.look, self.privacy)
         self.network = NetworkView(context.look, self.access)
+        guessing = SpeculationSettings(context.core, preferences)
+        self.speculation = SpeculationView(context.look, guessing, context.restart, _CONTROL)
         self.cuda_pack = CudaPackView(context.look, context.cuda_pack, context.restart)
         self.tools = ToolsView(context.look, AddedTools(context.work, lambda: context.core.tools))
         show: Callable[[int], object] = lambda id: context.open_pane("chat").open(id)  # noqa: E731
@@ -406,7 +410,7 @@ class SettingsPane(Pane):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID * 2)
         self.sections = (
-            seen, computed, self.cuda_pack, kept, self.memories, self.voices, self.tools, self.network, self.updates, moved, private, wrong,
+            seen, computed, self.speculation, self.cuda_pack, kept, self.memories, self.voices, self.tools, self.network, self.updates, moved, private, wrong,
         )  # fmt: skip
         for section in self.sections:
             column.addWidget(section)

@@ -35,7 +35,7 @@ _JSON = {"folders": ("attachments",), "messages": ("calls", "attachments", "figu
 _LIVE = dict.fromkeys(("folders", "conversations", "messages", "results", "memories"), " WHERE deleted IS NULL")
 _SPARE = 256 << 20  # bytes of the disk that stay free
 # of this machine, or of what is open now
-_STAYS = ("window", "conversation", "pane", "server.on", "read.watches", "read.watched_folder", "downloads", "backend", "device", "memory_limit", "replicas", "tensor_parallel",
+_STAYS = ("window", "conversation", "pane", "server.on", "read.watches", "read.watched_folder", "downloads", "backend", "device", "memory_limit", "replicas", "tensor_parallel", "draft_model",
           "cache_dir", "model_folders", "models_folder", "models")  # fmt: skip
 
 
