@@ -152,8 +152,8 @@ def test_only_python_is_taken_of_debian(root: Path, debian_keys: Path) -> None:
     ]  # fmt: skip
     words = [word for option in options for word in ("-o", option)]
     subprocess.run(["apt-get", *words, "update"], check=True, capture_output=True)
-    told = subprocess.run(["apt-cache", *words, "policy", *names], check=True, capture_output=True, text=True).stdout
-    taken = dict(re.findall(r"^(\S+):\n.*\n  Candidate: (\S+)$", told, re.MULTILINE))
+    policy = subprocess.run(["apt-cache", *words, "policy", *names], check=True, capture_output=True, text=True).stdout
+    taken = dict(re.findall(r"^(\S+):\n.*\n  Candidate: (\S+)$", policy, re.MULTILINE))
     assert taken == dict.fromkeys(names[:4], "1") | {"libc6": "2", "python3": "2"}
 
 
