@@ -2,12 +2,11 @@
 
     python packaging/bundle_in.py dist/grus-1.2.3-py3-none-manylinux_2_34_x86_64.whl deb rpm tar
     python packaging/bundle_in.py WHEEL deb appimage --runtime FILE     of packaging/bundle/appimage-runtime.sh
-    python packaging/bundle_in.py WHEEL deb --python python3.11_3.11.2.orig.tar.gz     compiled there, out of its source
     python packaging/bundle_in.py WHEEL deb --system debian-12
 
 What it makes lies in build/bundle and dist, as after `bundle.py`, which it runs there; `check` runs `try_bundle.py` there. The wheel's
 dependencies are collected here, by this Python's pip, for the Python there, so both must be of one version. Ubuntu 22.04 has of 3.11 only
-a release candidate, in which PyTorch crashes: it needs --python. Needs root and debootstrap.
+a release candidate, in which PyTorch crashes; Debian 12's asks for no newer C library, and is taken. Needs root and debootstrap.
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ OLDEST = "ubuntu-22.04"
 PYTORCH = "https://download.pytorch.org/whl/cpu"  # PyTorch's builds for CPUs alone
 # What bundle.py runs, and what try_bundle.py speaks with.
 TOOLS = ("binutils", "espeak-ng", "libportaudio2", "rpm", "squashfs-tools", "xz-utils")
-COMPILERS = (
-    "gcc", "libbz2-dev", "libc6-dev", "libffi-dev", "liblzma-dev", "libsqlite3-dev", "libssl-dev", "make", "uuid-dev", "zlib1g-dev",
-)  # fmt: skip
+DEBIAN = "debian-12"
+DEBIAN_KEYS = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+FROM_DEBIAN = "python3.11 python3.11-* libpython3.11 libpython3.11-* python3-pip-whl python3-setuptools-whl"
 FINISHED = "import bz2, ctypes, lzma, sqlite3, ssl, sys; sys.exit(sys.version_info.releaselevel != 'final')"
 STEPS = ("tar", "deb", "rpm", "appimage")
 _SHOWN = 25  # lines of what a step printed
-_ENVIRONMENT, _PYTHON = "/bundle", "/python"  # there
+_ENVIRONMENT = "/bundle"  # there
 
 
 def python() -> str:
@@ -53,20 +52,32 @@ def collect(wheel: Path, folder: Path) -> None:
     bundle.run(sys.executable, *words, PIP_EXTRA_INDEX_URL=os.environ.get("PIP_EXTRA_INDEX_URL", PYTORCH))
 
 
-def updates(system: clean_systems.CleanSystem) -> None:
-    """Ubuntu's later packages, among which Python 3.11 of Ubuntu 22.04 is."""
+def add_archives(system: clean_systems.CleanSystem) -> None:
+    """Ubuntu's later packages; and on Ubuntu 22.04 Debian's Python 3.11, with nothing else of Debian."""
+    if not system.name.startswith("ubuntu"):
+        return
     suite, archive = clean_systems.SYSTEMS[system.name]
-    if system.name.startswith("ubuntu"):
-        lines = [f"deb {archive} {name} main universe\n" for name in (suite, f"{suite}-updates", f"{suite}-security")]
-        (system.root / "etc" / "apt" / "sources.list").write_text("".join(lines), encoding="utf-8")
+    apt = system.root / "etc" / "apt"
+    lines = [f"deb {archive} {name} main universe\n" for name in (suite, f"{suite}-updates", f"{suite}-security")]
+    (apt / "sources.list").write_text("".join(lines), encoding="utf-8")
+    if system.name != OLDEST or python() != "python3.11":
+        return
+    if not DEBIAN_KEYS.is_file():
+        raise bundle.BundleError(f"{DEBIAN_KEYS} is missing: install debian-archive-keyring")
+    suite, archive = clean_systems.SYSTEMS[DEBIAN]
+    shutil.copyfile(DEBIAN_KEYS, apt / "debian.gpg")
+    source = f"deb [signed-by=/etc/apt/debian.gpg] {clean_systems.mirror_of_this_machine() or archive} {suite} main\n"
+    wanted = {"*": -1, FROM_DEBIAN: 1001}  # more than 1000: also in place of a newer one
+    pins = "\n".join(f"Package: {names}\nPin: release n={suite}\nPin-Priority: {n}\n" for names, n in wanted.items())
+    for folder, text in (("sources.list.d/debian.list", source), ("preferences.d/debian", pins)):
+        (apt / folder).parent.mkdir(exist_ok=True)
+        (apt / folder).write_text(text, encoding="utf-8")
 
 
-def commands(wheel: Path, what: Sequence[str], runtime: Path | None, source: Path | None) -> list[tuple[str, str]]:
+def commands(wheel: Path, what: Sequence[str], runtime: Path | None) -> list[tuple[str, str]]:
     """What is run on that system, each with its name. Its files are seen there under the same paths; beside the wheel are the others."""
     # PyInstaller takes Python as a library.
-    packages = list(COMPILERS) if source else [python(), f"{python()}-venv", f"lib{python()}"]
-    there = f"{_PYTHON}/bin/{python()}" if source else python()
-    libraries = [*TOOLS, *bundle.debian_packages()]
+    packages = [python(), f"{python()}-venv", f"lib{python()}", *TOOLS, *bundle.debian_packages()]
     install = [
         "install",
         "--quiet",
@@ -85,10 +96,9 @@ def commands(wheel: Path, what: Sequence[str], runtime: Path | None, source: Pat
     before = " ".join(f"{name}={shlex.quote(value)}" for name, value in passed.items())
     run = f"cd {shlex.quote(str(project.ROOT))} && {before} {_ENVIRONMENT}/bin/python packaging"
     steps = [
-        ("packages", f"apt-get update -qq && {clean_systems.APT} {' '.join([*packages, *libraries])}"),
-        *([("python", compiled(source))] if source else []),
-        ("finished", f"{there} -c {shlex.quote(FINISHED)}"),
-        ("environment", f"{there} -m venv {_ENVIRONMENT} && {_ENVIRONMENT}/bin/pip {shlex.join(install)}"),
+        ("packages", f"apt-get update -qq && {clean_systems.APT} {' '.join(packages)}"),
+        ("finished", f"{python()} -c {shlex.quote(FINISHED)}"),
+        ("environment", f"{python()} -m venv {_ENVIRONMENT} && {_ENVIRONMENT}/bin/pip {shlex.join(install)}"),
         *((name, f"{run}/bundle.py {shlex.join([name, *options])}") for name in made),
     ]
     if "check" in what:
@@ -96,26 +106,11 @@ def commands(wheel: Path, what: Sequence[str], runtime: Path | None, source: Pat
     return steps
 
 
-def compiled(source: Path) -> str:
-    """The command that makes Python out of its source, as a library."""
-    folder = f"{_PYTHON}/source"
-    configure = [
-        "./configure",
-        "--quiet",
-        f"--prefix={_PYTHON}",
-        "--enable-shared",
-        f"LDFLAGS=-Wl,-rpath,{_PYTHON}/lib",
-    ]
-    unpack = f"mkdir -p {folder} && tar -xf {shlex.quote(str(source))} --strip-components=1 -C {folder}"
-    return f"{unpack} && cd {folder} && {shlex.join(configure)} && make -s -j$(nproc) && make -s install"
-
-
 def make(
     wheel: Path,
     what: Sequence[str],
     name: str,
     runtime: Path | None,
-    source: Path | None,
     scratch: Path,
     bases: Path | None,
 ) -> bool:
@@ -123,8 +118,6 @@ def make(
     # Before anything that takes long.
     if not wheel.is_file():
         raise bundle.BundleError(f"{wheel} is no file: make it with packaging/wheels.py --only linux-x86_64")
-    if source is not None and not source.is_file():
-        raise bundle.BundleError(f"{source} is no file: Python's source, as Debian or python.org has it")
     if "appimage" in what:
         bundle.checked_runtime(runtime)
     with (
@@ -135,11 +128,11 @@ def make(
             return False
         wheels = Path(temporary)
         collect(wheel, wheels)
-        updates(system)
-        system.folders = (project.ROOT, wheels, *(file.parent for file in (runtime, source) if file))
+        add_archives(system)
+        system.folders = (project.ROOT, wheels, *([runtime.parent] if runtime else []))
         system.patience = None
         shutil.rmtree(bundle.BUILD / "work", ignore_errors=True)  # what PyInstaller remembers is of another Python
-        for step, command in commands(wheels / wheel.name, what, runtime, source):
+        for step, command in commands(wheels / wheel.name, what, runtime):
             started = time.monotonic()
             done = system.run(command)
             print(f"{step}: {time.monotonic() - started:.0f} s", flush=True)
@@ -155,15 +148,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("what", nargs="+", choices=[*STEPS, "check"])
     parser.add_argument("--system", choices=list(clean_systems.SYSTEMS), default=OLDEST)
     parser.add_argument("--runtime", type=Path, help="of AppImages, type 2")
-    parser.add_argument(
-        "--python", type=Path, help="archive of Python's source, for a system that has none of this version"
-    )
     parser.add_argument("--scratch", type=Path, default=Path("/var/tmp"))
     parser.add_argument("--bases", type=Path, help="keep the fresh system here, for the next time")
     given = parser.parse_args(arguments)
     runtime = given.runtime.resolve() if given.runtime else None
-    source = given.python.resolve() if given.python else None
-    done = make(given.wheel.resolve(), given.what, given.system, runtime, source, given.scratch, given.bases)
+    done = make(given.wheel.resolve(), given.what, given.system, runtime, given.scratch, given.bases)
     return 0 if done else 1
 
 

@@ -87,6 +87,14 @@ class Image:
             end.mkdir(parents=True, exist_ok=True)
             shutil.copy(start, end)
 
+    def home(self) -> str:
+        """Of the user, who is named or numbered."""
+        for line in (self.root / "etc" / "passwd").read_text(encoding="utf-8").splitlines():
+            name, _, number, _, _, folder, _ = line.split(":")
+            if self.user in (name, number):
+                return folder
+        return "/"
+
     def inside(self, command: list[str], **environment: str) -> list[str]:
         """The command as this user, in this folder, in the bare system."""
         machine = {
@@ -94,7 +102,7 @@ class Image:
             for name, value in os.environ.items()
             if name.startswith(("PIP_", "SSL_CERT_FILE", "CURL_CA"))
         }
-        known = {"HOME": "/root" if self.user == "root" else f"/home/{self.user}", "LANG": "C.UTF-8"}
+        known = {"HOME": self.home(), "LANG": "C.UTF-8"}
         given = machine | {k: v for k, v in self.arguments.items() if v} | known | self.environment | environment
         variables = [f"{name}={value}" for name, value in given.items()]
         person = (

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -61,7 +63,7 @@ def test_what_is_run_there_in_which_order(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     monkeypatch.setenv("GITHUB_REPOSITORY", "grus/a repository")
     wheel = tmp_path / "with a space" / "grus-1.2.3-py3-none-any.whl"
-    steps = bundle_in.commands(wheel, ["deb", "appimage", "check"], Path("/some/runtime"), None)
+    steps = bundle_in.commands(wheel, ["deb", "appimage", "check"], Path("/some/runtime"))
     assert [name for name, _ in steps] == [
         "packages",
         "finished",
@@ -89,35 +91,80 @@ def test_what_is_run_there_in_which_order(tmp_path: Path, monkeypatch: pytest.Mo
     assert shlex.split(commands["check"])[-1] == "packaging/try_bundle.py"
 
 
-def test_python_is_compiled_where_the_system_has_no_finished_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
-    archive = Path("/some/with a space/python.tar.gz")
-    steps = bundle_in.commands(Path("/wheels/grus.whl"), ["deb"], None, archive)
-    assert [name for name, _ in steps] == ["packages", "python", "finished", "environment", "app", "sizes", "deb"]
-    commands = dict(steps)
-    assert str(archive) in shlex.split(commands["python"])
-    assert "gcc" in shlex.split(commands["packages"])
-    python = f"/python/bin/python{sys.version_info.major}.{sys.version_info.minor}"
-    assert commands["environment"].startswith(f"{python} -m venv ")
+def test_a_python_that_is_not_finished_ends_everything() -> None:
+    check = shlex.split(dict(bundle_in.commands(Path("/wheels/grus.whl"), ["deb"], None))["finished"])
+    assert check[0] == bundle_in.python()
     for level, code in (("final", 0), ("candidate", 1)):
-        check = shlex.split(commands["finished"])
-        assert check[0] == python
         pretended = f"import sys; sys.version_info = type('V', (), {{'releaselevel': {level!r}}})(); {check[2]}"
         assert subprocess.run([sys.executable, "-c", pretended]).returncode == code
 
 
 def test_later_packages_of_ubuntu_are_asked_for(root: Path) -> None:
     sources = root / "etc" / "apt" / "sources.list"
-    bundle_in.updates(clean_systems.CleanSystem("debian-12", root))
+    bundle_in.add_archives(clean_systems.CleanSystem("debian-12", root))
     assert not sources.exists()
-    bundle_in.updates(clean_systems.CleanSystem("ubuntu-22.04", root))
+    bundle_in.add_archives(clean_systems.CleanSystem("ubuntu-24.04", root))
     suites = [line.split()[2] for line in sources.read_text().splitlines()]
-    assert suites == ["jammy", "jammy-updates", "jammy-security"]
+    assert suites == ["noble", "noble-updates", "noble-security"]
     assert every("universe" in line for line in sources.read_text().splitlines())
+    assert not sources.with_name("sources.list.d").exists()
 
 
 @pytest.fixture
-def system(root: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def debian_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    keys = tmp_path / "keys.gpg"
+    keys.write_bytes(b"keys")
+    monkeypatch.setattr(bundle_in, "DEBIAN_KEYS", keys)
+    monkeypatch.setattr(bundle_in, "python", lambda: "python3.11")
+    return keys
+
+
+def test_only_python_is_taken_of_debian(root: Path, debian_keys: Path) -> None:
+    """apt itself reads the preferences, and says which archive it takes a package of."""
+    bundle_in.add_archives(clean_systems.CleanSystem("ubuntu-22.04", root))
+    apt = root / "etc" / "apt"
+    assert (apt / "debian.gpg").read_bytes() == b"keys"
+    assert " bookworm main" in (apt / "sources.list.d" / "debian.list").read_text()
+    need_program("apt-cache")
+    lists = root / "lists"
+    (lists / "partial").mkdir(parents=True)
+    (root / "status").touch()
+    names = ("python3.11", "libpython3.11", "libpython3.11-stdlib", "python3-pip-whl", "libc6", "python3")
+    texts = []
+    for suite, version in (("jammy", "2"), ("bookworm", "1")):
+        archive = root / suite
+        archive.mkdir()
+        about = "".join(
+            f"Package: {name}\nVersion: {version}\nArchitecture: all\nFilename: {name}.deb\nSize: 1\nSHA256: {'0' * 64}\n\n"
+            for name in names
+        )
+        (archive / "Packages").write_text(about)
+        digest = hashlib.sha256(about.encode()).hexdigest()
+        (archive / "Release").write_text(
+            f"Codename: {suite}\nDate: Sat, 28 Nov 2026 00:00:00 UTC\nSHA256:\n {digest} {len(about)} Packages\n"
+        )
+        texts.append(f"deb [trusted=yes] file:{archive} ./\n")
+    (root / "sources").write_text("".join(texts))
+    options = [
+        f"Dir::Etc::SourceList={root / 'sources'}", "Dir::Etc::SourceParts=/nowhere", f"Dir::State::Lists={lists}",
+        f"Dir::State::Status={root / 'status'}", f"Dir::Etc::Preferences={apt / 'preferences.d' / 'debian'}",
+        "Dir::Etc::PreferencesParts=/nowhere", f"Dir::Cache={root / 'cache'}", "APT::Sandbox::User=root",
+    ]  # fmt: skip
+    words = [word for option in options for word in ("-o", option)]
+    subprocess.run(["apt-get", *words, "update"], check=True, capture_output=True)
+    policy = subprocess.run(["apt-cache", *words, "policy", *names], check=True, capture_output=True, text=True).stdout
+    taken = dict(re.findall(r"^(\S+):\n.*\n  Candidate: (\S+)$", policy, re.MULTILINE))
+    assert taken == dict.fromkeys(names[:4], "1") | {"libc6": "2", "python3": "2"}
+
+
+def test_debians_keys_are_needed_for_its_python(root: Path, debian_keys: Path) -> None:
+    debian_keys.unlink()
+    with pytest.raises(SystemExit, match="install debian-archive-keyring"):
+        bundle_in.add_archives(clean_systems.CleanSystem("ubuntu-22.04", root))
+
+
+@pytest.fixture
+def system(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """One on which each command whose name is in `fails` ends with 1. What was run is in `ran`."""
     made = clean_systems.CleanSystem("ubuntu-22.04", root)
     made.ran, made.fails = [], []
@@ -130,6 +177,8 @@ def system(root: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(made, "run", run)
     monkeypatch.setattr(clean_systems, "clean_system", lambda *_: contextlib.nullcontext(made))
     monkeypatch.setattr(bundle_in, "collect", lambda wheel, folder: None)
+    monkeypatch.setattr(bundle_in, "DEBIAN_KEYS", tmp_path / "keys.gpg")
+    (tmp_path / "keys.gpg").touch()
     monkeypatch.setattr(bundle, "BUILD", root / "build")
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     return made
