@@ -80,7 +80,7 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
     from app.bundled import DESKTOP_ID
     from app.gui.actions import Actions
     from app.gui.desktop import add_tray, app_icon
-    from app.gui.dictation_key import DictationKey
+    from app.gui.dictation_key import OWN_WORDS, DictationKey
     from app.gui.hotkey import HotKey
     from app.gui.look import Look
     from app.gui.pane import AppContext
@@ -113,6 +113,7 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
         )
 
     core = WindowEngine(work, make_service or service, lambda deliver: FrameQueue(deliver, app))
+    core.read_own_words = lambda: str(preferences.get(OWN_WORDS, ""))
     core.defaults_of = lambda model: preferences.get("model_defaults", {}).get(model, {})
     context = AppContext(places, preferences, look, AppStore(places.database, poster.post), work, core, Actions(look))
     if models:

@@ -159,6 +159,7 @@ class WindowEngine:
         self._reaches: dict[str, str] = {}
         # what a person set for a model: fields of SamplingParams, and `thinking`
         self.defaults_of: Callable[[str], Mapping[str, Any]] = lambda model: {}
+        self.read_own_words: Callable[[], str] = lambda: ""
         self.state = EngineState()
         self.changed = Signal()
 
@@ -237,6 +238,10 @@ class WindowEngine:
         self, name: str, then: Callable[[None], Any] | None = None, failed: Callable[[str], Any] | None = None
     ) -> None:
         self.use(lambda service: service.engine.unload(service.model_of(name), cancel=True), then, failed)
+
+    @property
+    def own_words(self) -> str:
+        return self.read_own_words()
 
     def transcribe(self, file: Path, then: Callable[[str], Any], failed: Callable[[str], Any]) -> None:
         """Transcribe a sound file with a speech recognition model."""
@@ -385,6 +390,10 @@ class Scoped:
 
     def bring(self, name: str) -> LoadedModel:
         return self._engine.bring(name)
+
+    @property
+    def own_words(self) -> str:
+        return self._engine.own_words
 
     def cancel(self) -> None:
         """From any thread. What still waits for the engine gets CancelledError, or the end of what was made."""

@@ -244,10 +244,10 @@ def _cam(s: Sizes, conv: object, batch: object) -> None:
     batch(f"{own}.dense.nonlinear.batchnorm", s.vector, learned=False)
 
 
-def tensors() -> dict[str, np.ndarray]:
-    """Of the tiny one, random, of such sizes that sums stay about one."""
+def tensors(sizes: Sizes = TINY) -> dict[str, np.ndarray]:
+    """Random, of such sizes that sums stay about one."""
     made: dict[str, np.ndarray] = {}
-    for name, shape in shapes(TINY).items():
+    for name, shape in shapes(sizes).items():
         if name.endswith("num_batches_tracked"):
             made[name] = np.array(1, np.int64)
             continue
@@ -265,7 +265,7 @@ def tensors() -> dict[str, np.ndarray]:
     made["s3gen.mel2wav.conv_post.parametrizations.weight.original0"] *= 0.03
     made["s3gen.mel2wav.conv_post.bias"][:9] -= 3.0  # samples stay within their limit
     # speech ends after the fortieth token
-    end = np.random.default_rng(11).standard_normal(TINY.hidden).astype(np.float32)
+    end = np.random.default_rng(11).standard_normal(sizes.hidden).astype(np.float32)
     made["t3.speech_pos_emb.emb.weight"][40:] += 4 * end
     made["t3.speech_head.weight"][6562] = 0.15 * end
     return made
@@ -356,18 +356,19 @@ def sound(seconds: float = 3.0, seed: int = 1, rate: int = 24000) -> np.ndarray:
     return made.astype(np.float32)
 
 
-def voice_arrays(seed: int = 3) -> dict[str, np.ndarray]:
-    """The voice that comes with the tiny model, by the names of its file."""
+def voice_arrays(seed: int = 3, sizes: Sizes = TINY, prompt: tuple[int, int] = (20, 9)) -> dict[str, np.ndarray]:
+    """The voice that comes with the model, by the names of its file. `prompt`: tokens that T3 and S3Gen hear of it."""
     random = np.random.default_rng(seed)
-    speaker = np.abs(random.standard_normal((1, TINY.speaker))).astype(np.float32)
+    speaker = np.abs(random.standard_normal((1, sizes.speaker))).astype(np.float32)
+    first, second = prompt
     return {
         "t3.speaker_emb": speaker / np.linalg.norm(speaker),
-        "t3.cond_prompt_speech_tokens": random.integers(0, 6561, (1, 20)),
+        "t3.cond_prompt_speech_tokens": random.integers(0, 6561, (1, first)),
         "t3.emotion_adv": np.full((1, 1, 1), 0.5, np.float32),
-        "gen.prompt_token": random.integers(0, 6561, (1, 9)),
-        "gen.prompt_token_len": np.array([9]),
-        "gen.prompt_feat": (random.standard_normal((1, 18, 80)) - 4).astype(np.float32),
-        "gen.embedding": random.standard_normal((1, TINY.vector)).astype(np.float32),
+        "gen.prompt_token": random.integers(0, 6561, (1, second)),
+        "gen.prompt_token_len": np.array([second]),
+        "gen.prompt_feat": (random.standard_normal((1, 2 * second, 80)) - 4).astype(np.float32),
+        "gen.embedding": random.standard_normal((1, sizes.vector)).astype(np.float32),
     }
 
 
@@ -395,10 +396,16 @@ def tokenizer_json() -> str:
     return json.dumps(whole)
 
 
-def save_chatterbox(folder: Path, layout: str = "resemble", own_voice: bool = True) -> Path:
+def save_chatterbox(
+    folder: Path,
+    layout: str = "resemble",
+    own_voice: bool = True,
+    sizes: Sizes = TINY,
+    prompt: tuple[int, int] = (20, 9),
+) -> Path:
     """`resemble`: a file a part and no config; `mlx`: one file, with the speech tokenizer beside it."""
     folder.mkdir(parents=True, exist_ok=True)
-    given = tensors()
+    given = tensors(sizes)
     if layout == "resemble":
         for file, part in (("t3_cfg", "t3"), ("ve", "ve"), ("s3gen", "s3gen")):
             own = {name.removeprefix(f"{part}."): value for name, value in given.items() if name.startswith(f"{part}.")}
@@ -412,7 +419,7 @@ def save_chatterbox(folder: Path, layout: str = "resemble", own_voice: bool = Tr
         import torch
 
         state: dict[str, dict[str, object]] = {"t3": {"clap_emb": None}, "gen": {"prompt_feat_len": None}}
-        for name, value in voice_arrays().items():
+        for name, value in voice_arrays(sizes=sizes, prompt=prompt).items():
             part, _, rest = name.partition(".")
             made = torch.from_numpy(value.copy())
             if rest == "prompt_feat":  # as the authors' program leaves it: transposed
@@ -421,7 +428,8 @@ def save_chatterbox(folder: Path, layout: str = "resemble", own_voice: bool = Tr
         torch.save(state, folder / "conds.pt")
     elif own_voice:
         save_file(
-            {name: np.ascontiguousarray(value) for name, value in voice_arrays().items()}, folder / "conds.safetensors"
+            {name: np.ascontiguousarray(value) for name, value in voice_arrays(sizes=sizes, prompt=prompt).items()},
+            folder / "conds.safetensors",
         )
     return folder
 

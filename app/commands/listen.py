@@ -17,6 +17,7 @@ from app.commands.sound_devices import pieces
 from app.runtime.known_voices import KnownVoices, checked_name
 from engine.errors import BadRequest, GrusError
 from engine.media.recordings import mux_subtitles
+from engine.pipelines.listening.glossary import read_glossary
 from engine.pipelines.listening.speakers import SpeakerActivity
 from engine.pipelines.listening.transcript import FORMATS, Transcript, TranscriptSegment, write
 from engine.pipelines.listening.transcription import Captions, ListenOptions
@@ -63,6 +64,9 @@ def add_to(commands: Any) -> None:
     command.add_argument("--translate", action="store_true", help="into English, with a Whisper model that can")
     command.add_argument(
         "--prompt", metavar="TEXT", help="what was said before, or names as they are spelled (Whisper, Qwen3-ASR)"
+    )
+    command.add_argument(
+        "--own-words", metavar="W,...", default="", help="names and terms that the text is corrected to, with any model"
     )
     command.add_argument(
         "--track", type=int, default=1, metavar="N", help="of several sound tracks, from 1 (default: 1)"
@@ -154,6 +158,7 @@ def run(options: argparse.Namespace) -> int:
             asked = ListenOptions(options.language, False, options.translate, options.prompt)
             ears.listener.options = ears.listener.timed(asked) if options.speakers else asked
             ears.listener.check(ears.listener.options)
+            ears.listener.glossary = read_glossary(options.own_words)
             return _captions(ears)
         return _each(options, several, lambda file: _transcribed(ears, file, options))
 
@@ -204,6 +209,7 @@ def _transcribed(ears: grus.Ears, file: Path, options: argparse.Namespace) -> st
             words=options.words,
             translate=options.translate,
             prompt=options.prompt,
+            own_words=options.own_words,
             track=options.track,
             start=options.start,
             names=_names(options.name),

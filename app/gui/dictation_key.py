@@ -17,6 +17,8 @@ from app.gui.viewmodels.listen import captioned
 from app.window_engine import StreamRunner
 from engine.errors import BackendUnavailable
 
+OWN_WORDS = "listen.own_words"  # the preference of Listen, Talk and dictation alike
+
 
 class DictationKey(HotKey):
     """The model is the one that Listen has chosen. What is said while an earlier text is still on its way follows it."""

@@ -32,6 +32,10 @@ class Host(Protocol):
     def bring(self) -> Callable[[str], LoadedModel]:
         """Loads a model by name, if it is not loaded. Blocks."""
 
+    @property
+    def own_words(self) -> str:
+        """Names and terms of the person, with commas between them."""
+
 
 def chosen(host: Host, capability: Capability, wanted: str) -> str:
     """The model that was chosen, else the first of this machine that can: nothing is sent elsewhere unasked. Raises
@@ -65,9 +69,12 @@ def layout(host: Host) -> LayoutDetector | None:
 def listener(host: Host, wanted: str) -> Transcriber:
     """What writes down what is said."""
     from engine.pipelines.listening.asr_models import transcriber
+    from engine.pipelines.listening.glossary import read_glossary
 
     name = chosen(host, "listen", wanted)
-    return transcriber(host.engine, name, host.bring(name))
+    made = transcriber(host.engine, name, host.bring(name))
+    made.glossary = read_glossary(host.own_words)
+    return made
 
 
 def diarizer(host: Host, wanted: str = "") -> str:

@@ -23,6 +23,7 @@ from engine.loading import LoadedModel, LoadOptions
 from engine.media.documents import bytes_of, page_numbers
 from engine.media.sound import SAMPLE_RATE, Audio, SoundStream, format_of, from_array, read_sound, write_file
 from engine.pipelines.listening.asr_models import transcriber
+from engine.pipelines.listening.glossary import read_glossary
 from engine.pipelines.listening.speakers import speaker_name
 from engine.pipelines.listening.transcript import Transcript
 from engine.pipelines.listening.transcription import Captions, ListenOptions
@@ -109,6 +110,7 @@ class Ears(ServiceOwner):
         words: bool = False,
         translate: bool = False,
         prompt: str | None = None,
+        own_words: str = "",
         track: int = 1,
         start: float = 0.0,
         names: Mapping[int, str] | None = None,
@@ -116,10 +118,12 @@ class Ears(ServiceOwner):
     ) -> Transcript:
         """What is said in a file, in a file's bytes, or in samples (then with their `rate`). A file is read block by block.
         `track`: of the sound tracks of a video. `start`: seconds at the beginning that are left out. `translate`: into English.
-        `prompt`: what was said before, or names as they are spelled. Where these ears have a model that tells speakers apart,
+        `prompt`: what was said before, or names as they are spelled. `own_words`: names and terms, with commas between them, that any
+        model's text is corrected to. Where these ears have a model that tells speakers apart,
         segments and words have their speakers. `names`: of the first, second, ... who is heard; a model that knows voices again keeps
         them with their voices, and names the others who are known."""
         options = ListenOptions(language, words, translate, prompt, speakers=self.speakers, aligner=self.aligner)
+        self.listener.glossary = read_glossary(own_words)
         made = self.listener.listen(sound_of(sound, rate, track, start), options, progress=progress)
         given = {speaker_name(number): checked_name(name) for number, name in (names or {}).items()}
         there = {segment.speaker for segment in made.segments}

@@ -25,6 +25,20 @@ _SLOPE = 0.2
 
 
 @dataclass(frozen=True, eq=False)
+class KokoroProsody:
+    """What is to be said of one passage, and how, in frames: all that the decoder needs."""
+
+    text: np.ndarray  # `[frames, hidden]`
+    durations: np.ndarray  # frames of each phoneme, with the silence before the first and after the last
+    pitch: np.ndarray  # in Hz, two a frame
+    loudness: np.ndarray
+
+    @property
+    def frames(self) -> int:
+        return len(self.text)
+
+
+@dataclass(frozen=True, eq=False)
 class KokoroSound:
     """What is made of one passage, and what on the way."""
 
@@ -213,11 +227,16 @@ class Kokoro:
         self, ids: Sequence[int], voice: np.ndarray, speed: float = 1.0, seed: int = 0
     ) -> Generator[None, None, KokoroSound]:
         """`ids`: phonemes without the silence around them; `voice`: `[2 * style]`, of the sound and of the prosody."""
+        made = yield from self.read(ids, voice, speed)
+        samples = yield from self.render(made, voice, seed)
+        return KokoroSound(samples, made.durations, made.pitch, made.loudness)
+
+    def read(self, ids: Sequence[int], voice: np.ndarray, speed: float = 1.0) -> Generator[None, None, KokoroProsody]:
+        """The first half of `speak`."""
         if len(ids) + 2 > self.context:
             raise BadRequest(f"The passage has {len(ids)} phonemes; {self.context - 2} are spoken at once.", "input")
         ops, budget = self.ops, YieldBudget(self.ops)
         given = ops.array(np.array([0, *ids, 0], np.int32))
-        sound = ops.array(np.ascontiguousarray(voice[None, : self.style], np.float32), "f32")
         prosody = ops.array(np.ascontiguousarray(voice[None, self.style :], np.float32), "f32")
         read = self.narrow(self.bert(given))
         yield from budget.pause(read[None])
@@ -227,9 +246,31 @@ class Kokoro:
         places = ops.array(np.repeat(np.arange(len(durations), dtype=np.int32), durations))
         frames = ops.take(encoded, places, 0)
         pitch, loudness = yield from self.prosody.pitch_and_loudness(frames, prosody, budget)
-        text = ops.take(self.text(given), places, 0)[None]
-        samples = yield from self.decoder.run(text, pitch, loudness, sound, np.random.default_rng(seed), budget)
-        return KokoroSound(samples, durations, ops.numpy(pitch).reshape(-1), ops.numpy(loudness).reshape(-1))
+        text = ops.numpy(ops.take(self.text(given), places, 0))
+        return KokoroProsody(text, durations, ops.numpy(pitch).reshape(-1), ops.numpy(loudness).reshape(-1))
+
+    def render(
+        self, prosody: KokoroProsody, voice: np.ndarray, seed: int = 0, begin: int = 0, end: int | None = None
+    ) -> Generator[None, None, np.ndarray]:
+        """The second half of `speak`: samples of the frames from `begin` to `end`. Norms of the decoder are over time, so those of a
+        part are not exactly the same as in the whole."""
+        ops, budget = self.ops, YieldBudget(self.ops)
+        end = prosody.frames if end is None else end
+        sound = ops.array(np.ascontiguousarray(voice[None, : self.style], np.float32), "f32")
+        # the source's phase adds up from the first frame, so that it is the same in every part
+        harmonics = self.decoder.generator.source(prosody.pitch[: 2 * end], np.random.default_rng(seed))
+        each = (len(harmonics) - 1) // end
+        text, pitch, loudness, source = (
+            ops.array(np.ascontiguousarray(part)[None], "f32")
+            for part in (
+                prosody.text[begin:end],
+                prosody.pitch[2 * begin : 2 * end, None],
+                prosody.loudness[2 * begin : 2 * end, None],
+                harmonics[each * begin :],
+            )
+        )
+        samples = yield from self.decoder.run(text, pitch, loudness, sound, source, budget)
+        return samples
 
 
 _FIRST = {

@@ -208,11 +208,9 @@ class _Generator:
         self.last = SameConv(w.sub("conv_post"), width, bins, 7)
         self.window = ops.array(hann(self.size), "f32")
 
-    def run(
-        self, x: Array, pitch: Array, style: Array, random: np.random.Generator, budget: YieldBudget
-    ) -> Generator[None, None, np.ndarray]:
+    def run(self, x: Array, harmonics: Array, style: Array, budget: YieldBudget) -> Generator[None, None, np.ndarray]:
+        """`harmonics`: the source's spectrum at the same frames, and one behind them."""
         ops = self.ops
-        harmonics = ops.array(self.source(ops.numpy(pitch).reshape(-1), random)[None], "f32")
         for i, (up, heard, (stride, padding), shaped, blocks) in enumerate(self.stages):
             x = up(ops.leaky_relu(x, _INNER_SLOPE))
             if i + 1 == len(self.stages):
@@ -248,9 +246,9 @@ class KokoroDecoder:
         self.generator = _Generator(w.sub("generator"), f, style)
 
     def run(
-        self, text: Array, pitch: Array, loudness: Array, style: Array, random: np.random.Generator, budget: YieldBudget
+        self, text: Array, pitch: Array, loudness: Array, style: Array, harmonics: Array, budget: YieldBudget
     ) -> Generator[None, None, np.ndarray]:
-        """`text [1, L, D]`, `pitch` and `loudness` `[1, 2 L, 1]` -> samples."""
+        """`text [1, L, D]`, `pitch` and `loudness` `[1, 2 L, 1]`, the source's spectrum -> samples."""
         ops = self.ops
         curves = [conv(curve) for conv, curve in zip(self.curves, (pitch, loudness))]
         x = self.encode(ops.cat([text, *curves], 2), style)
@@ -258,7 +256,7 @@ class KokoroDecoder:
         for block in self.blocks:
             x = block(ops.cat([x, kept, *curves], 2), style)
             yield from budget.pause(x)
-        return (yield from self.generator.run(x, pitch, style, random, budget))
+        return (yield from self.generator.run(x, harmonics, style, budget))
 
 
 def _width(w: View, name: str, published: int) -> int:

@@ -15,7 +15,8 @@ import soundfile
 
 from app.runtime.catalogue import Catalogue
 from engine.engine import Engine
-from engine.loading import LoadOptions, load_any
+from engine.loaded import LoadedPart
+from engine.loading import LoadedModel, LoadOptions, load_any
 from engine.types import Settings
 from tests.app.server.live import Live, serving
 
@@ -40,11 +41,19 @@ def spoken_by_both(text: str, model: Path, folder: Path, *more: object, within: 
     assert np.sqrt(np.mean((torch - mlx) ** 2)) < within * np.sqrt(np.mean(torch**2))
 
 
+def opened(model: str) -> LoadedModel | LoadedPart:
+    return load_any(model, LoadOptions(backend="auto", device="cpu", download=False))
+
+
+def speech_engine() -> Iterator[Engine]:
+    with Engine(opened, Settings()) as made:
+        yield made
+
+
 @contextmanager
 def voice_server(name: str, folder: Path) -> Iterator[Live]:
-    where = LoadOptions(backend="auto", device="cpu", download=False)
     catalogue = Catalogue({name: str(folder)}, use_cache=False)
-    with serving(lambda of: Engine(of, Settings()), lambda model: load_any(model, where), catalogue) as up:
+    with serving(lambda of: Engine(of, Settings()), opened, catalogue) as up:
         yield up
 
 

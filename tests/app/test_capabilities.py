@@ -70,6 +70,7 @@ class Streams(AtOnce):
     def __init__(self, core: WindowEngine) -> None:
         super().__init__(hold=True)
         self.service, self.engine, self.bring = core.service, core.engine, core.bring
+        self.own_words = ""
 
 
 def test_each_model_is_offered_for_what_it_can_do(core: WindowEngine) -> None:

@@ -50,6 +50,20 @@ def test_text_on_standard_output(files, model, capsys):
     assert len(out.splitlines()) == 1
 
 
+def test_own_words_are_spelled_as_they_are_given(files, model, capsys):
+    """With a model that takes no prompt."""
+    _, heard, _ = grus(capsys, "listen", files / "one.wav", "--model", model)
+    word = next(word for word in re.findall(r"\w+", heard) if word != word.swapcase())
+    own = word.swapcase()
+    code, out, _ = grus(capsys, "listen", files / "one.wav", "--model", model, "--own-words", f"Grus, {own}")
+    assert code == 0
+    assert own in re.findall(r"\w+", out)
+    assert word not in re.findall(r"\w+", out)
+    code, _, err = grus(capsys, "listen", files / "one.wav", "--model", model, "--own-words", "a" * 61)
+    assert code != 0
+    assert "at most 500" in err
+
+
 def test_both_backends_hear_the_same(files, any_model, capsys):
     outputs = []
     for backend in ("torch", "mlx"):

@@ -14,13 +14,11 @@ from app.gui.viewmodels.speak_options import offered
 from app.runtime.catalogue import Catalogue, capabilities_of
 from engine.engine import Engine
 from engine.errors import BadRequest
-from engine.loading import LoadOptions, load_any
 from engine.pipelines.speaking.speech import SpeechOptions, speak_long_form
 from engine.pipelines.speaking.speech_models import speaker
 from engine.pipelines.speaking.voice import Clone, SpeechSampling, VoiceSettings
-from engine.types import Settings
 from tests.app.server.live import Live
-from tests.app.speaking import spoken, spoken_by_both, spoken_over_http, voice_server
+from tests.app.speaking import speech_engine, spoken, spoken_by_both, spoken_over_http, voice_server
 from tests.omnivoice_checkpoints import BOOKS, HOP, MASK, save_omnivoice, sound
 
 TEXT = "Good morning. The cranes are back."
@@ -45,10 +43,7 @@ def test_it_speaks_in_a_new_process_on_both_backends(folder: Path, tmp_path: Pat
 
 @pytest.fixture(scope="module")
 def engine(folder: Path) -> Iterator[Engine]:
-    where = LoadOptions(backend="auto", device="cpu", download=False)
-    made = Engine(lambda name: load_any(name, where), Settings())
-    yield made
-    made.close()
+    yield from speech_engine()
 
 
 def test_voices_differ_and_stay_the_same(engine: Engine, folder: Path) -> None:

@@ -48,6 +48,11 @@ BENCHES = {
         "first_sound",
         "rows",
     ),
+    "first-sound-chatterbox": (
+        "The first sound of a short sentence on this CPU, Chatterbox's shape, random weights",
+        "first_sound",
+        "chatterbox_rows",
+    ),
     "kokoro": ("Kokoro on this CPU, its published shape, random weights", "kokoro", "rows"),
     "listening": ("Listening on this CPU, Moonshine-base's shape, random weights", "listening", "rows"),
     "whisper-small": (

@@ -1,4 +1,7 @@
-"""From a sentence to its first sound on this CPU: Pocket-TTS of its published shape, random weights, in the voice of a recording of ten seconds."""
+"""From a sentence to its first sound on this CPU: Pocket-TTS and Chatterbox of their published shapes, random weights, in voices of ten seconds.
+
+Chatterbox makes a passage's tokens and then all of their sound, so its first sound comes when the first passage is whole.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +15,18 @@ import safetensors.numpy
 
 from engine.engine import Engine
 from engine.loading import LoadOptions, load_any
+from engine.pipelines.speaking.chatterbox import TOKEN_RATE, Chatterbox
 from engine.pipelines.speaking.pocket_tts import PocketTTS
 from engine.pipelines.speaking.speech import SpeechOptions, speak_long_form
-from engine.pipelines.speaking.voice import VoiceSettings
+from engine.pipelines.speaking.voice import SpeechSampling, VoiceSettings
 from engine.types import Settings
 from tests.bench.shapes import KEPT
 from tests.bench.table import Row
+from tests.chatterbox_checkpoints import PUBLISHED, save_chatterbox
 from tests.pocket_checkpoints import MARKS, TEMPLATE, tokenizer
 
 ROUNDS, FRAMES = 7, 125  # of the recording
+SHORT = 38  # tokens of Chatterbox: a second and a half
 TEXT = "Good morning! The cranes have come back from the south, and at dawn they dance."
 
 
@@ -79,4 +85,34 @@ def rows_of(quant: str) -> list[Row]:
     return [
         Row(f"Pocket-TTS, {weights}: first sound", "s", first, aim="<= 0.3", more_is_better=False),
         Row(f"Pocket-TTS, {weights}: all of it", "s of sound a s", rate),
+    ]
+
+
+def chatterbox_rows() -> list[Row]:
+    """`Good morning.` takes a second and a half, which a limit stands for: random weights do not end by themselves."""
+    folder = KEPT / "chatterbox"
+    if not (folder / "ready").exists():
+        save_chatterbox(folder, sizes=PUBLISHED, prompt=(6 * TOKEN_RATE, 10 * TOKEN_RATE))
+        (folder / "ready").touch()
+    return [row for quant in ("none", "q8_0") for row in chatterbox_rows_of(str(folder), quant)]
+
+
+def chatterbox_rows_of(model: str, quant: str) -> list[Row]:
+    options, limit = LoadOptions(backend="torch", device="cpu", quant=quant), SpeechSampling(max_tokens=SHORT)
+    with Engine(lambda name: load_any(name, options), Settings()) as engine:
+        voice = Chatterbox(engine, model)
+
+        def spoken() -> tuple[float, float]:
+            """Seconds until the first sound, and of it."""
+            begin = time.perf_counter()
+            first = next(voice.speak("Good morning.", VoiceSettings(), seed=1, sampling=limit))
+            return time.perf_counter() - begin, len(first) / voice.rate
+
+        spoken()
+        made = [spoken() for _ in range(3)]
+    weights = "f32" if quant == "none" else quant
+    first = median(one[0] for one in made)
+    return [
+        Row(f"Chatterbox, {weights}: first sound of a short sentence", "s", first, more_is_better=False),
+        Row(f"Chatterbox, {weights}: seconds of that sound", "s", made[0][1]),
     ]

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 
 from app.gui.actions import ActionSpec
 from app.gui.dialogs import choose_files, choose_folder, choose_target
-from app.gui.dictation_key import DictationKey
+from app.gui.dictation_key import OWN_WORDS, DictationKey
 from app.gui.hotkey import PREFERENCE
 from app.gui.language import LANGUAGES
 from app.gui.look import Look, restate
@@ -311,6 +311,11 @@ class SettingsPane(Pane):
         self.limit.setPlaceholderText("70 %")
         self.context.look.hold_width(self.limit, _CONTROL)
         self.limit.editingFinished.connect(lambda: self.computing.set_limit(self.limit.text()))
+        self.own_words = QLineEdit()
+        self.own_words.setAccessibleName(tr("Own words"))
+        self.own_words.editingFinished.connect(
+            lambda: self.context.preferences.put(OWN_WORDS, self.own_words.text().strip())
+        )
         self.outcome, self.applies = label(kind="second", wrap=True), label(kind="second", wrap=True)
         self.cache = text_button(tr("Choose"), self.choose_cache)
         self.default_cache = text_button(tr("Use default"), lambda: self._put_cache(None))
@@ -353,6 +358,11 @@ class SettingsPane(Pane):
             self.dictation = HotKeyEdit(self.context.preferences, DictationKey.preference, tr("Dictation key"))
             look.hold_width(self.dictation, _CONTROL)
         self.dictation_note = seen.add(tr("Dictation key"), self.dictation, " ")
+        seen.add(
+            tr("Own words"),
+            self.own_words,
+            tr("Names and terms, separated by commas. Listen, Talk and dictation spell them like this."),
+        )
         computed = SettingsSection(look, tr("Compute"))
         computed.add(tr("Backend"), self.backend, tr("The library that runs models."))
         computed.add(tr("Device"), self.device)
@@ -532,6 +542,8 @@ class SettingsPane(Pane):
             check.blockSignals(True)
             check.setChecked(bool(preferences.get(key, False)))
             check.blockSignals(False)
+        if not self.own_words.hasFocus():
+            self.own_words.setText(str(preferences.get(OWN_WORDS, "")))
         if not self.limit.hasFocus() and not self.computing.problem:
             self.limit.setText(self.computing.limit)
         self.outcome.setText(self.computing.problem or self.computing.outcome)

@@ -63,7 +63,7 @@ class Qwen3AsrTranscriber(Transcriber):
 
     def prompt(self, samples: int, options: ListenOptions) -> tuple[list[int], list[int]]:
         """The prompt's tokens, and the places of the sound among them."""
-        context = self._plain((options.prompt or "").strip())
+        context = self._plain((self.glossary.prompt(options.prompt) or "").strip())
         context = context[-self.model.context // 2 :]
         before = [
             *self._marked("<|im_start|>system\n"),

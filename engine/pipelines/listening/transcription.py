@@ -21,6 +21,7 @@ from engine.media.sound import SAMPLE_RATE, Audio, SoundStream
 from engine.models.moonshine import token_times
 from engine.pipelines.listening import LISTENING
 from engine.pipelines.listening.alignment import ForcedAligner
+from engine.pipelines.listening.glossary import Glossary
 from engine.pipelines.listening.speakers import NEAR as SPEAKERS_NEAR
 from engine.pipelines.listening.speakers import SpeakerActivity
 from engine.pipelines.listening.transcript import (
@@ -155,6 +156,7 @@ class Transcriber:
         self.model = model
         self._engine = engine
         self.options = ListenOptions()  # where none are named: of captions, and of a conversation
+        self.glossary = Glossary()
         self._rules = rules
         self._vad = vad
 
@@ -230,7 +232,7 @@ class Transcriber:
                 in_flight.popleft()
                 if aligner is not None:
                     made = [self._aligned(aligner, segment, part, begins) for segment in made]
-                yield from (segment for segment in made if segment.text)
+                yield from (self.glossary.corrected(segment) for segment in made if segment.text)
         finally:
             for _, _, handle in in_flight:
                 handle.cancel()
@@ -330,10 +332,11 @@ class Transcriber:
         """What was submitted, as one segment."""
         made = self.finished(samples, begins, handle, self.options)
         if len(made) == 1:
-            return made[0]
+            return self.glossary.corrected(made[0])
         text = " ".join(one.text for one in made if one.text)
         confidence = float(np.mean([one.confidence for one in made])) if made else 0.0
-        return TranscriptSegment(begins, begins + len(samples) / SAMPLE_RATE, text, confidence)
+        whole = TranscriptSegment(begins, begins + len(samples) / SAMPLE_RATE, text, confidence)
+        return self.glossary.corrected(whole)
 
     def _words(self, samples: np.ndarray, segment: TranscriptSegment, result: Result) -> list[TranscriptWord]:
         ids = list(result.ids)
@@ -426,7 +429,7 @@ class Captions:
             if self._ongoing[0] != wide.start:
                 self._ongoing = wide.start, self._listener.partials()
             if (ongoing := self._ongoing[1]) is not None:
-                return Caption(ongoing.segment(part, begins), False)
+                return Caption(self._listener.glossary.corrected(ongoing.segment(part, begins)), False)
         return Caption(self._listener.segment(part, begins, self._listener.submit(part)), final)
 
     def _drop_old(self) -> None:

@@ -295,10 +295,11 @@ class WhisperTranscriber(Transcriber):
 
     def _before(self, options: ListenOptions) -> list[int]:
         previous = self.tokens.previous
-        if not options.prompt or previous is None:
+        prompt = self.glossary.prompt(options.prompt)
+        if not prompt or previous is None:
             return []
         most = self.model.context // 2 - 1
-        return [previous, *self.model.encode(f" {options.prompt.strip()}")[-most:]]
+        return [previous, *self.model.encode(f" {prompt.strip()}")[-most:]]
 
     def _opening(self, samples: np.ndarray, options: ListenOptions, admitted: bool) -> list[int]:
         tokens = self.tokens

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,8 +13,8 @@ import numpy as np
 
 from backends.base import Raw
 from engine.errors import BadRequest, ErrorText, WeightsError
-from engine.models.kokoro import RATE, KokoroSound
-from engine.pipelines.speaking.phonemes import begun, check_speller, cut, phonemes
+from engine.models.kokoro import RATE, KokoroProsody, KokoroSound
+from engine.pipelines.speaking.phonemes import begun, check_speller, cut, phonemes, stretches
 from engine.pipelines.speaking.speech import FRAME_RATE
 from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, OnCodes, SpeechSampling, VoiceSettings
 from engine.tasks import EngineLike
@@ -31,6 +31,9 @@ LANGUAGES = {
 }  # fmt: skip
 _SUFFIXES = (".pt", ".safetensors", ".npy")
 _LARGEST = 64 << 20  # bytes of a voice's file, which has half a megabyte
+# The first passage becomes sound in windows, of which the first is short, so that it is heard early, and each is twice as long as the one
+# before, so that what comes next is ready in time. In frames of 25 milliseconds.
+_FIRST, _AROUND, _FADE = 24, 6, 1
 
 
 def voices_in(folder: Path) -> dict[str, Path]:
@@ -79,6 +82,7 @@ class KokoroVoice:
     rate = RATE
     token_rate = FRAME_RATE  # it has no tokens; a limit in tokens is one of so many parts of a second
     clones = False
+    batched = False  # passages beside each other would only take turns, and what is heard next would be late
     reads_phonemes = True  # in the text, as in [Kokoro](/kˈOkəɹO/)
 
     def __init__(self, engine: EngineLike, model: str) -> None:
@@ -158,16 +162,40 @@ class KokoroVoice:
             raise BadRequest(ErrorText("There is no text to speak."), "input")
         self.check(settings)
         names = self._named(settings)
-        spelled = phonemes(text, self._language(settings, names))
-        parts = [part for piece in ([spelled] if buffered else begun(spelled)) for part in cut(piece)]
+        language = self._language(settings, names)
+        pieces = [phonemes(text, language)] if buffered else begun(stretches(text, language))
         style = self._style(names)
         seed = secrets.randbits(31) if seed is None else seed
-        for i, part in enumerate(parts):
-            ids = [id for sign in part if (id := self._facts.vocabulary.get(sign)) is not None]
-            if not ids:
+        for i, part in enumerate(part for piece in pieces for part in cut(piece)):
+            signs = [sign for sign in part if sign in self._facts.vocabulary]
+            if not signs:
                 continue
-            voice = style[min(len(part), len(style)) - 1]
-            yield self.engine.task(self.model, _work(ids, voice, self.speed, seed + i)).result().samples
+            ids, voice = [self._facts.vocabulary[sign] for sign in signs], style[min(len(part), len(style)) - 1]
+            if i == 0 and not buffered:
+                yield from self._early(signs, ids, voice, seed)
+            else:
+                yield self.engine.task(self.model, _work(ids, voice, self.speed, seed + i)).result().samples
+
+    def _early(self, signs: list[str], ids: list[int], voice: np.ndarray, seed: int) -> Iterator[np.ndarray]:
+        """A passage window by window. Durations and pitch are those of the whole passage; where two windows meet they fade into each other."""
+        read: KokoroProsody = self.engine.task(
+            self.model, lambda loaded: loaded.model.read(ids, voice, self.speed)
+        ).result()
+        each, waiting = 0, np.zeros(0, np.float32)
+        for begin, end in windows(signs, read.durations):
+            first, last = max(begin - _AROUND, 0), min(end + _AROUND, read.frames)
+
+            def render(loaded: Any, first: int = first, last: int = last) -> Any:
+                return loaded.model.render(read, voice, seed, first, last)
+
+            made: np.ndarray = self.engine.task(self.model, render).result()
+            each = len(made) // (last - first)
+            own = made[each * (begin - first) : each * (min(end + _FADE, last) - first)].copy()
+            rising = np.linspace(0, 1, len(waiting), dtype=np.float32)
+            own[: len(waiting)] = own[: len(waiting)] * rising + waiting * (1 - rising)
+            ready = each * (end - begin)
+            waiting = own[ready:]
+            yield own[:ready]
 
     def _style(self, names: list[str]) -> np.ndarray:
         found = voices_in(self._facts.folder)
@@ -180,6 +208,20 @@ class KokoroVoice:
         raise BadRequest(
             ErrorText("Kokoro has voices of its own and clones none. Choose a Qwen3-TTS Base model to clone."), "voice"
         )
+
+
+def windows(signs: Sequence[str], durations: np.ndarray) -> Iterator[tuple[int, int]]:
+    """From which frame to which: windows end between words where words end nearby. Of the durations the first and the last are of
+    silence."""
+    ends = np.cumsum(durations)
+    total, spaces = int(ends[-1]), np.array([ends[i + 1] for i, sign in enumerate(signs) if sign == " "], np.int64)
+    begin, length = 0, int(durations[0]) + _FIRST
+    while total - begin >= 3 * length // 2:
+        near = spaces[np.abs(spaces - begin - length) <= length // 4]
+        end = begin + length if not len(near) else int(near[np.argmin(np.abs(near - begin - length))])
+        yield begin, end
+        begin, length = end, 2 * length
+    yield begin, total
 
 
 def _letter(language: str) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from engine.errors import BadRequest, ErrorText
 
@@ -35,27 +35,42 @@ _OTHERS = (
 
 def phonemes(text: str, voice: str) -> str:
     """Of a text in the language that espeak-ng has under this name, such as en-us."""
-    made, at = "", 0
+    return _one_line("".join(stretches(text, voice)))
+
+
+def stretches(text: str, voice: str) -> Iterator[str]:
+    """The same in pieces: spaces, marks and the words between them. A piece costs a call of espeak-ng, and is made when it is asked for."""
+    at = 0
     for given in _GIVEN.finditer(text):
-        made += _spelled(text[at : given.start()], voice) + given[1]
+        yield from _spelled(text[at : given.start()], voice)
+        yield given[1]
         at = given.end()
-    return re.sub(r"\s+", " ", made + _spelled(text[at:], voice)).strip()
+    yield from _spelled(text[at:], voice)
 
 
-def _spelled(text: str, voice: str) -> str:
-    made, at = "", 0
+def _one_line(spelled: str) -> str:
+    return re.sub(r"\s+", " ", spelled).strip()
+
+
+def _spelled(text: str, voice: str) -> Iterator[str]:
+    at = 0
     for mark in _MARKS.finditer(text):
-        made += _words(text[at : mark.start()], voice) + {"«": "“", "»": "”"}.get(mark[0], mark[0])
+        yield from _words(text[at : mark.start()], voice)
+        yield {"«": "“", "»": "”"}.get(mark[0], mark[0])
         at = mark.end()
-    return made + _words(text[at:], voice)
+    yield from _words(text[at:], voice)
 
 
-def _words(text: str, voice: str) -> str:
+def _words(text: str, voice: str) -> Iterator[str]:
     """What lies between two marks, with the space around it."""
     if not any(sign.isalnum() for sign in text):
-        return " " if text else ""
-    before, behind = " " if text[0].isspace() else "", " " if text[-1].isspace() else ""
-    return before + kokoro_signs(" ".join(_espeak(text, voice).split()), voice) + behind
+        yield " " if text else ""
+        return
+    if text[0].isspace():
+        yield " "
+    yield kokoro_signs(" ".join(_espeak(text, voice).split()), voice)
+    if text[-1].isspace():
+        yield " "
 
 
 def kokoro_signs(spoken: str, voice: str) -> str:
@@ -135,9 +150,29 @@ _SHORT = 40  # phonemes that are spoken in under three seconds
 _LEAST = 10
 
 
-def begun(spelled: str) -> list[str]:
-    """A short beginning that can be heard early, and the rest: the first sentence, or what stands before its first comma."""
-    ends = [found.end() for found in re.finditer(r"[.!?…]+[)”\"]*(?=\s)", spelled)]
-    if not ends or ends[0] > _SHORT:
-        ends = [found.end() for found in re.finditer(r"[;:,—](?=\s)", spelled) if found.end() >= _LEAST] or ends
-    return [spelled[: ends[0]], spelled[ends[0] :].strip()] if ends else [spelled]
+def begun(pieces: Iterable[str]) -> Iterator[str]:
+    """A short beginning that can be heard early, and the rest: the first sentence, or what stands before its first comma. Of the pieces
+    (see `stretches`) no more are taken for the beginning than it needs."""
+    made, waiting = "", iter(pieces)
+    for piece in waiting:
+        made = (made + piece).lstrip()
+        if at := _beginning(made, whole=False):
+            break
+    else:
+        at = _beginning(made, whole=True)
+    if at:
+        yield _one_line(made[:at])
+    rest = _one_line(made[at:] + "".join(waiting))
+    if rest:
+        yield rest
+
+
+def _beginning(spelled: str, whole: bool) -> int:
+    """How much of it is the beginning; 0 while that is open. `whole`: nothing follows."""
+    end = next((found.end() for found in re.finditer(r"[.!?…]+[)”\"]*(?=\s)", spelled)), 0)
+    if 0 < end <= _SHORT:
+        return end
+    if not end and not whole and len(spelled) <= _SHORT:
+        return 0
+    commas = (found.end() for found in re.finditer(r"[;:,—](?=\s)", spelled[: end + 1] if end else spelled))
+    return next((at for at in commas if at >= _LEAST), end)

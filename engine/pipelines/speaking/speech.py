@@ -346,6 +346,7 @@ def _synthesize(model: SpeechModel, scope: CancelScope, parts: list[Passage], se
     seed = secrets.randbits(31) if options.seed is None else options.seed
     total, done = sum(len(part.text) for part in parts), 0
     joiner, loudness = PassageJoiner(model.rate), LoudnessMatcher(model.rate)
+    batched = getattr(model, "batched", True)
 
     def begin(part: Passage, buffered: bool) -> Iterator[np.ndarray]:
         on_codes = partial(example.add, part.text) if example.needed else None
@@ -361,13 +362,13 @@ def _synthesize(model: SpeechModel, scope: CancelScope, parts: list[Passage], se
         rest = iter(parts[1:])
 
         def look_ahead() -> None:
-            room = (TOGETHER if example.enough else 1) - len(waiting)
+            room = (TOGETHER if example.enough and batched else 1) - len(waiting)
             waiting.extend(pool.submit(whole, part) for part in islice(rest, max(0, room)))
 
         try:
             first = []
             for chunk in joiner.passage(begin(parts[0], False)):
-                if example.enough:  # later passages start only after the first chunk, for a low latency
+                if example.enough and batched:  # later passages start only after the first chunk, for a low latency
                     look_ahead()
                 first.append(chunk)
                 yield stretch.push(chunk)

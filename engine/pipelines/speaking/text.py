@@ -161,6 +161,7 @@ _PARAGRAPH = re.compile(r"\n\s*\n|\r\n\s*\r\n")
 _WIDE_END = "。！？；"  # sentence ends that need no space after them
 _END = ".!?…؟۔।॥"
 _CLAUSE = ";:,、，；：،"
+_SOON = 0.15  # of a passage: what is longer is not begun soon
 # characters after the mark that belong to the sentence; French has a space before the closing quotation mark
 _TAIL = re.compile(r"""["'”“’»«)\]}」』）】〉》.!?…؟۔।॥。！？；]*(?:[ \u00a0\u202f]»(?=[\s.,;!?]|$))?""")
 _SHORT = frozenset(
@@ -195,11 +196,18 @@ def passages(text: str) -> list[Passage]:
 
 
 def begun_soon(whole: list[Passage]) -> list[Passage]:
-    """The same text, its first passage cut behind the first sentence: of a voice that is heard passage by passage, the sound begins sooner."""
+    """The same text, its first passage cut behind the first sentence, of a long one behind its first part that ends at a comma: of a
+    voice that is heard passage by passage, the sound begins sooner."""
     first, *rest = whole
-    head = next(sentences(first.text))
+    head, pause = next(sentences(first.text)), SENTENCE_PAUSE
+    if size(head) > _SOON:
+        ends = (
+            i + 1 for i, sign in enumerate(head) if sign in _CLAUSE and (_wide(sign) or head[i + 1 : i + 2].isspace())
+        )
+        if at := next((at for at in ends if _SOON / 2 <= size(head[:at]) <= size(head) - _SOON / 2), 0):
+            head, pause = head[:at], CLAUSE_PAUSE
     tail = first.text[len(head) :].strip()
-    return [Passage(head, SENTENCE_PAUSE), Passage(tail, first.pause), *rest] if tail else whole
+    return [Passage(head, pause), Passage(tail, first.pause), *rest] if tail else whole
 
 
 def size(text: str) -> float:

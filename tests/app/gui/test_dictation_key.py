@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QKeySequence
 
 from app.gui import dictation_key, hotkey
-from app.gui.dictation_key import DictationKey
+from app.gui.dictation_key import OWN_WORDS, DictationKey
 from app.gui.preferences import Preferences
 from engine.errors import BackendUnavailable
 from tests.app.gui.conftest import Opened
@@ -173,3 +173,12 @@ def test_settings_has_its_key(grus: Opened, monkeypatch: pytest.MonkeyPatch) -> 
     pane.dictation.setKeySequence(QKeySequence("Ctrl+Alt+D"))
     assert (taken, grus.context.preferences.get("dictation.key")) == (["D"], "Ctrl+Alt+D")
     assert "Hold it" in pane.dictation_note.text()
+
+
+def test_own_words_are_one_list_for_all_that_hears(grus: Opened) -> None:
+    """Listen, Talk and dictation ask the core for it."""
+    pane: Any = grus.window.open_pane("settings")
+    pane.own_words.setText(" Grus, Kokoro ")
+    pane.own_words.editingFinished.emit()
+    assert grus.context.preferences.get(OWN_WORDS) == "Grus, Kokoro"
+    assert grus.context.core.own_words == "Grus, Kokoro"

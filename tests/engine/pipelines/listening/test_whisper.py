@@ -93,6 +93,9 @@ def test_translation_and_a_prompt(ears: grus.Ears, asked: list[list[str]]) -> No
     ears.listen(talk(1), rate=RATE, language="de", prompt="Grus")
     assert asked[0] == ["<|startofprev|>", "Ġ", *"Grus", START, "<|de|>", "<|transcribe|>"]
     asked.clear()
+    ears.listen(talk(1), rate=RATE, language="de", own_words="Grus, AB", prompt="C")
+    assert asked[0] == ["<|startofprev|>", "Ġ", *"Grus,ĠAB.ĠC", START, "<|de|>", "<|transcribe|>"]
+    asked.clear()
     ears.listen(talk(1), rate=RATE, language="de", prompt="Kraniche " * 200)  # its end, half the context
     assert len(asked[0]) == 1 + 160 // 2 - 1 + 3
 

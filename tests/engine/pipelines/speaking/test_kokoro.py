@@ -6,6 +6,7 @@ import pickle
 import shutil
 import zipfile
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import grus
 from engine.errors import BadRequest, WeightsError
 from engine.hub.download import wanted
 from engine.loading import LoadOptions
-from engine.pipelines.speaking.kokoro import KokoroVoice, read_voice
+from engine.pipelines.speaking.kokoro import KokoroVoice, read_voice, windows
 from engine.pipelines.speaking.phonemes import begun, cut, kokoro_signs, phonemes
 from engine.pipelines.speaking.speech import SpeechOptions
 from engine.pipelines.speaking.voice import VoiceSettings
@@ -85,9 +86,46 @@ def test_passages_are_cut_where_the_reference_cuts() -> None:
     ("ab, " + "e " * 30 + ". f", "ab, " + "e " * 30 + "."),
 ])  # fmt: skip
 def test_the_beginning_is_short_so_that_it_is_heard_early(spelled: str, first: str) -> None:
-    parts = begun(spelled)
+    parts = list(begun([spelled]))
     assert parts[0] == first
     assert " ".join(parts) == spelled
+
+
+def test_for_the_beginning_no_more_is_spelled_than_it_needs() -> None:
+    taken: list[str] = []
+
+    def pieces(*given: str) -> Iterator[str]:
+        for piece in given:
+            taken.append(piece)
+            yield piece
+
+    said = begun(pieces("həlˈO", ".", " ", "ænd", ",", " ", "mˈɔɹ", "."))
+    assert next(said) == "həlˈO."
+    assert taken == ["həlˈO", ".", " "]
+    assert list(said) == ["ænd, mˈɔɹ."]
+    taken.clear()
+    said = begun(pieces("a " * 8 + "bcd", ",", " ", "e " * 20, ",", " ", "f", "."))
+    assert next(said) == "a " * 8 + "bcd,"
+    assert len(taken) == 4  # whether the first sentence is a short one
+    assert list(said) == ["e " * 20 + ", f."]
+
+
+def test_windows_end_between_words_and_each_is_longer_than_the_one_before() -> None:
+    signs = list("ab cd efg hi jkl mnop qr st uvw xyz ab cd efg hi")
+    durations = np.array([5, *np.random.default_rng(0).integers(2, 9, len(signs)), 8])
+    made = list(windows(signs, durations))
+    assert len(made) > 2
+    assert [begin for begin, _ in made] == [0, *(end for _, end in made[:-1])]
+    assert made[-1][1] == durations.sum()
+    ends = np.cumsum(durations)
+    between = {int(ends[i + 1]) for i, sign in enumerate(signs) if sign == " "}
+    assert every(end in between for _, end in made[:-1])
+    lengths = [end - begin for begin, end in made]
+    assert lengths[0] < 40
+    assert every(one < other for one, other in pairwise(lengths[:-1]))
+    assert every(other <= 4 * one for one, other in pairwise(lengths))  # heard before the next is due
+    assert next(windows(["a"] * 100, np.full(102, 2))) == (0, 26)  # nothing to cut at
+    assert list(windows(["a"], np.array([3, 5, 3]))) == [(0, 11)]
 
 
 # -- voices
@@ -171,7 +209,24 @@ def test_a_text_is_spoken_and_a_seed_repeats_it(speaker: grus.Speaker) -> None:
     assert first.seconds > 0.02
     np.testing.assert_array_equal(first.samples, again.samples)
     assert len(first.samples) != len(other.samples) or np.abs(first.samples - other.samples).max() > 0
-    assert len(list(own(speaker).speak(text, VoiceSettings(), seed=1))) == 2  # a sentence at a time
+    assert len(list(own(speaker).speak(text, VoiceSettings(), seed=1))) > 1  # part by part
+
+
+def test_the_first_passage_is_heard_window_by_window(speaker: grus.Speaker) -> None:
+    """As long as the whole, the same every time, and without a step where two windows meet."""
+    need_program("espeak-ng")
+    voice = own(speaker)
+    text = "The cranes have come back from the south and dance."
+    parts = list(voice.speak(text, VoiceSettings(), seed=1))
+    (whole,) = voice.speak(text, VoiceSettings(), seed=1, buffered=True)
+    assert len(parts) > 1
+    assert len(parts[0]) < len(whole) / 2
+    made = np.concatenate(parts)
+    assert len(made) == len(whole)
+    np.testing.assert_array_equal(made, np.concatenate(list(voice.speak(text, VoiceSettings(), seed=1))))
+    assert np.corrcoef(made, whole)[0, 1] > 0.99  # norms over a window are not those over the whole passage
+    seam = len(parts[0])
+    assert np.abs(np.diff(made[seam - 20 : seam + 20])).max() <= np.abs(np.diff(made)).max()
 
 
 def test_its_own_speed_and_not_a_stretched_sound(speaker: grus.Speaker) -> None:

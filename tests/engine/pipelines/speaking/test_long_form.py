@@ -119,15 +119,26 @@ def test_the_first_sound_comes_before_the_first_passage_is_done():
     story.close()
 
 
-def test_a_voice_that_is_heard_when_a_passage_is_whole_begins_with_one_sentence():
+def test_a_voice_that_is_heard_when_a_passage_is_whole_begins_with_a_part_of_one_sentence():
     class Whole(Tones):
         heard_whole = True
 
     voice, usual = Whole(), Tones()
     spoken(voice, LONG)
     spoken(usual, LONG)
-    assert voice.said[0][0] == next(sentences(LONG)) != usual.said[0][0]
+    assert voice.said[0][0] == "This is sentence number 0,"
+    assert usual.said[0][0].startswith(next(sentences(LONG)))
     assert sorted(" ".join(text for text, *_ in voice.said).split()) == sorted(LONG.split())
+
+
+def test_of_a_voice_whose_passages_only_take_turns_one_is_made_ahead_and_none_beside_the_first():
+    class InTurn(Tones):
+        batched = False
+
+    for voice, most in ((InTurn(), 1), (Tones(), TOGETHER)):
+        ahead = [len(voice.said) for _ in speak_long_form(voice, LONG, VoiceSettings(), SEEDED)]
+        assert len(voice.said) == len(passages(LONG))
+        assert (ahead[1] == 1) is (most == 1)  # while the first one is heard
 
 
 def test_closing_stops_what_is_made_ahead():

@@ -23,7 +23,7 @@ from engine.pipelines.speaking.orpheus import (
     codes_by_level,
 )
 from engine.pipelines.speaking.voice import Clone, VoiceSettings
-from engine.types import Done, Failed, Text, Timings
+from tests.engine.pipelines.speaking.scripted import ScriptedHandle
 from tests.snac_checkpoint import save
 
 
@@ -63,7 +63,7 @@ class Scripted:
     def submit(self, request, *, admitted=False):
         self.requests.append(request)
         script = self.script[min(len(self.requests), len(self.script)) - 1]
-        return Handle(self, request, script)
+        return ScriptedHandle(self, request, script, step=5)
 
 
 class Answer:
@@ -74,21 +74,6 @@ class Answer:
         with pytest.raises(StopIteration) as end:
             next(self.work)
         return end.value.value
-
-
-class Handle:
-    def __init__(self, owner, request, ids):
-        self.owner, self.request, self.ids = owner, request, ids
-
-    def __iter__(self):
-        for i in range(0, len(self.ids), 5):
-            yield Text(self.request.id, "", self.ids[i : i + 5])
-        if self.owner.closing == "fault":
-            yield Failed(self.request.id, EngineFault("broken"))
-        yield Done(self.request.id, self.owner.closing, Timings())
-
-    def cancel(self):
-        self.owner.cancelled += 1
 
 
 @pytest.fixture(scope="module")

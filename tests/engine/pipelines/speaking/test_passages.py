@@ -86,4 +86,12 @@ def test_the_first_passage_ends_behind_its_first_sentence_where_sound_must_begin
     assert [one.text for one in soon] == ["Mr. Crane is here.", "He dances, as cranes do. Look!", "Then he goes."]
     assert [one.pause for one in soon] == [SENTENCE_PAUSE, made[0].pause, 0.0]
     assert begun_soon(passages("One sentence alone.")) == passages("One sentence alone.")
+    long = "Yes, when the cranes have come back from the south, and dance in the meadows at dawn, it is spring."
+    assert [one.text for one in begun_soon(passages(long))] == [
+        "Yes, when the cranes have come back from the south,",
+        "and dance in the meadows at dawn, it is spring.",
+    ]
+    assert begun_soon(passages(long))[0].pause < made[0].pause
+    number = "In all 1,250 cranes came back from the south to the meadows at dawn and danced."
+    assert [one.text for one in begun_soon(passages(number))] == [number]
     assert [one.text for one in begun_soon(passages("鶴が来た。踊る。"))] == ["鶴が来た。", "踊る。"]

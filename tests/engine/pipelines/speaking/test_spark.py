@@ -23,7 +23,7 @@ from engine.pipelines.speaking.spark import (
 )
 from engine.pipelines.speaking.speech_models import speaker
 from engine.pipelines.speaking.voice import Clone, SpeechSampling, VoiceSettings
-from engine.types import Done, Failed, Text, Timings
+from tests.engine.pipelines.speaking.scripted import ScriptedHandle
 from tests.spark_checkpoint import save_all, save_writer, sound
 
 VOICE = [5, 4095, 0, 17, 300, 2000, 1, 9]
@@ -42,22 +42,7 @@ class Scripted:
 
     def submit(self, request, *, admitted=False):
         self.requests.append(request)
-        return Handle(self, request, self.script[min(len(self.requests), len(self.script)) - 1])
-
-
-class Handle:
-    def __init__(self, owner, request, ids):
-        self.owner, self.request, self.ids = owner, request, ids
-
-    def __iter__(self):
-        for i in range(0, len(self.ids), 7):
-            yield Text(self.request.id, "", self.ids[i : i + 7])
-        if self.owner.closing == "fault":
-            yield Failed(self.request.id, EngineFault("broken"))
-        yield Done(self.request.id, self.owner.closing, Timings())
-
-    def cancel(self):
-        self.owner.cancelled += 1
+        return ScriptedHandle(self, request, self.script[min(len(self.requests), len(self.script)) - 1], step=7)
 
 
 @pytest.fixture(scope="module")
