@@ -2125,6 +2125,11 @@
         <translation>Name für eine neue Voreinstellung</translation>
     </message>
     <message>
+        <source>Names and terms, separated by commas. Listen, Talk and dictation spell them like this.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Namen und Begriffe, durch Kommas getrennt. Zuhören, Gespräch und Diktieren schreiben sie so.</translation>
+    </message>
+    <message>
         <source>Needs about {needed}; models may use {has}. Raise the memory limit in Settings.</source>
         <extracomment>app/gui/viewmodels/models/library.py</extracomment>
         <translation>Braucht etwa {needed}; Modelle dürfen {has} nutzen. Erhöhen Sie die Grenze in den Einstellungen.</translation>
@@ -2558,6 +2563,16 @@
         <source>Output</source>
         <extracomment>app/gui/chat/preview_panel.py</extracomment>
         <translation>Ausgabe</translation>
+    </message>
+    <message>
+        <source>Own words</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Eigene Wörter</translation>
+    </message>
+    <message>
+        <source>Own words are at most {most}, of {longest} characters each.</source>
+        <extracomment>engine/pipelines/listening/glossary.py</extracomment>
+        <translation>Es sind höchstens {most} eigene Wörter mit je {longest} Zeichen möglich.</translation>
     </message>
     <message>
         <source>PDF</source>

@@ -2125,6 +2125,11 @@
         <translation>Nombre para guardar como preajuste</translation>
     </message>
     <message>
+        <source>Names and terms, separated by commas. Listen, Talk and dictation spell them like this.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Nombres y términos, separados por comas. Escuchar, Conversación por voz y el dictado los escriben así.</translation>
+    </message>
+    <message>
         <source>Needs about {needed}; models may use {has}. Raise the memory limit in Settings.</source>
         <extracomment>app/gui/viewmodels/models/library.py</extracomment>
         <translation>Necesita unos {needed}; los modelos pueden usar {has}. Aumenta el límite de memoria en Ajustes.</translation>
@@ -2558,6 +2563,16 @@
         <source>Output</source>
         <extracomment>app/gui/chat/preview_panel.py</extracomment>
         <translation>Salida</translation>
+    </message>
+    <message>
+        <source>Own words</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Palabras propias</translation>
+    </message>
+    <message>
+        <source>Own words are at most {most}, of {longest} characters each.</source>
+        <extracomment>engine/pipelines/listening/glossary.py</extracomment>
+        <translation>Puede haber como máximo {most} palabras propias, de {longest} caracteres cada una.</translation>
     </message>
     <message>
         <source>PDF</source>

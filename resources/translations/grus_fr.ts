@@ -2125,6 +2125,11 @@
         <translation>Nom du préréglage à enregistrer</translation>
     </message>
     <message>
+        <source>Names and terms, separated by commas. Listen, Talk and dictation spell them like this.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Noms et termes, séparés par des virgules. Écouter, Conversation vocale et la dictée les écrivent ainsi.</translation>
+    </message>
+    <message>
         <source>Needs about {needed}; models may use {has}. Raise the memory limit in Settings.</source>
         <extracomment>app/gui/viewmodels/models/library.py</extracomment>
         <translation>Nécessite environ {needed}&#xa0;; les modèles peuvent utiliser {has}. Augmentez la limite de mémoire dans les Paramètres.</translation>
@@ -2558,6 +2563,16 @@
         <source>Output</source>
         <extracomment>app/gui/chat/preview_panel.py</extracomment>
         <translation>Sortie</translation>
+    </message>
+    <message>
+        <source>Own words</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Mots personnels</translation>
+    </message>
+    <message>
+        <source>Own words are at most {most}, of {longest} characters each.</source>
+        <extracomment>engine/pipelines/listening/glossary.py</extracomment>
+        <translation>Il peut y avoir au plus {most} mots personnels, de {longest} caractères chacun.</translation>
     </message>
     <message>
         <source>PDF</source>

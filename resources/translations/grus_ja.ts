@@ -2125,6 +2125,11 @@
         <translation>プリセットとして保存する名前</translation>
     </message>
     <message>
+        <source>Names and terms, separated by commas. Listen, Talk and dictation spell them like this.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>名前や用語をコンマで区切って入力します。聞き取り、音声会話、音声入力でこのとおりに表記されます。</translation>
+    </message>
+    <message>
         <source>Needs about {needed}; models may use {has}. Raise the memory limit in Settings.</source>
         <extracomment>app/gui/viewmodels/models/library.py</extracomment>
         <translation>約 {needed} 必要ですが、モデルが使えるのは {has} です。「設定」でメモリーの上限を上げてください。</translation>
@@ -2558,6 +2563,16 @@
         <source>Output</source>
         <extracomment>app/gui/chat/preview_panel.py</extracomment>
         <translation>出力</translation>
+    </message>
+    <message>
+        <source>Own words</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>自分の単語</translation>
+    </message>
+    <message>
+        <source>Own words are at most {most}, of {longest} characters each.</source>
+        <extracomment>engine/pipelines/listening/glossary.py</extracomment>
+        <translation>自分の単語は最大 {most} 個、それぞれ {longest} 文字までです。</translation>
     </message>
     <message>
         <source>PDF</source>

@@ -2125,6 +2125,11 @@
         <translation>Nome para salvar como predefinição</translation>
     </message>
     <message>
+        <source>Names and terms, separated by commas. Listen, Talk and dictation spell them like this.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Nomes e termos, separados por vírgulas. Ouvir, Conversa por voz e o ditado os escrevem assim.</translation>
+    </message>
+    <message>
         <source>Needs about {needed}; models may use {has}. Raise the memory limit in Settings.</source>
         <extracomment>app/gui/viewmodels/models/library.py</extracomment>
         <translation>Precisa de cerca de {needed}; os modelos podem usar {has}. Aumente o limite de memória em Configurações.</translation>
@@ -2558,6 +2563,16 @@
         <source>Output</source>
         <extracomment>app/gui/chat/preview_panel.py</extracomment>
         <translation>Saída</translation>
+    </message>
+    <message>
+        <source>Own words</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Palavras próprias</translation>
+    </message>
+    <message>
+        <source>Own words are at most {most}, of {longest} characters each.</source>
+        <extracomment>engine/pipelines/listening/glossary.py</extracomment>
+        <translation>Pode haver no máximo {most} palavras próprias, de {longest} caracteres cada uma.</translation>
     </message>
     <message>
         <source>PDF</source>

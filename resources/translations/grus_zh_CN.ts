@@ -2125,6 +2125,11 @@
         <translation>要保存的预设名称</translation>
     </message>
     <message>
+        <source>Names and terms, separated by commas. Listen, Talk and dictation spell them like this.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>名称和术语，用逗号分隔。聆听、语音对话和听写会按此拼写。</translation>
+    </message>
+    <message>
         <source>Needs about {needed}; models may use {has}. Raise the memory limit in Settings.</source>
         <extracomment>app/gui/viewmodels/models/library.py</extracomment>
         <translation>约需 {needed}，而模型可用 {has}。请在“设置”中提高内存上限。</translation>
@@ -2558,6 +2563,16 @@
         <source>Output</source>
         <extracomment>app/gui/chat/preview_panel.py</extracomment>
         <translation>输出</translation>
+    </message>
+    <message>
+        <source>Own words</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>自定义词汇</translation>
+    </message>
+    <message>
+        <source>Own words are at most {most}, of {longest} characters each.</source>
+        <extracomment>engine/pipelines/listening/glossary.py</extracomment>
+        <translation>自定义词汇最多 {most} 个，每个最多 {longest} 个字符。</translation>
     </message>
     <message>
         <source>PDF</source>
