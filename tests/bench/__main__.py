@@ -116,6 +116,9 @@ def main() -> None:
     parser.add_argument(
         "--only", default="", metavar="TEXT", help='of ik: rows whose name has this in it, as "4b Q4_K_M short"'
     )
+    parser.add_argument(
+        "--behind", type=int, nargs="+", metavar="TOKENS", help="of ik: tokens behind, in place of 16,384 and 65,536"
+    )
     arguments = parser.parse_args()
     if arguments.names == ["gate"]:
         from tests.bench import gate
@@ -127,7 +130,7 @@ def main() -> None:
         os.environ[ik.SOURCE] = str(arguments.ik or os.environ.get(ik.SOURCE, ""))
         if not (Path(os.environ[ik.SOURCE]) / "build").is_dir():
             parser.error(f"ik needs --ik FOLDER (or {ik.SOURCE}): the source of ik_llama.cpp with its `build`")
-        print(render(BENCHES["ik"][0], ik.rows(arguments.only)))
+        print(render(BENCHES["ik"][0], ik.rows(arguments.only, arguments.behind or ik.LONG)))
         return
     peers.checkout = arguments.against
     if arguments.against and not (kept := arguments.against / KEPT.name).exists():

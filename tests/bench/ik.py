@@ -11,7 +11,7 @@ import hashlib
 import os
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -133,15 +133,16 @@ def long_file(shape: str, kind: str) -> Path:
     return qwen3_5_4b(kind, 4) if shape == "qwen3.5-4b" else qwen3_6_35b_a3b(kind)
 
 
-def cases() -> Iterator[tuple[str, Callable[[], list[Row]]]]:
+def cases(lengths: Sequence[int]) -> Iterator[tuple[str, Callable[[], list[Row]]]]:
     for shape in ("qwen3.5-4b", "qwen3.6-35b-a3b"):
         for kind in KINDS:
             yield f"{shape} {kind} short", partial(short_rows, shape, kind)
-            yield f"{shape} {kind} long", partial(long_rows, shape, kind)
+            yield f"{shape} {kind} long", partial(long_rows, shape, kind, lengths)
 
 
-def rows(only: str = "") -> list[Row]:
-    return [row for name, measure in cases() if only.lower() in name.lower() for row in measure()]
+def rows(only: str = "", lengths: Sequence[int] = LONG) -> list[Row]:
+    """`lengths`: tokens behind, of long rows; a peer reads 64 k of them for minutes."""
+    return [row for name, measure in cases(lengths) if only.lower() in name.lower() for row in measure()]
 
 
 def sides(path: Path) -> tuple[Peer, Peer]:
@@ -156,12 +157,12 @@ def short_rows(shape: str, kind: str) -> list[Row]:
         return [decode_row(f"{shape} {kind}", path, ours, theirs, SHORT), prefill_row(f"{shape} {kind}", ours, theirs)]
 
 
-def long_rows(shape: str, kind: str) -> list[Row]:
+def long_rows(shape: str, kind: str, lengths: Sequence[int]) -> list[Row]:
     path = long_file(shape, kind)
     ours, theirs = sides(path)
     with ours, theirs:
-        begin(ours, theirs, *LONG)
-        return [decode_row(f"{shape} {kind}", path, ours, theirs, behind) for behind in LONG]
+        begin(ours, theirs, *lengths)
+        return [decode_row(f"{shape} {kind}", path, ours, theirs, behind) for behind in lengths]
 
 
 def begin(ours: Peer, theirs: Peer, *lengths: int) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import json
 import statistics
+import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ import numpy as np
 from engine.engine import Engine
 from engine.loading import LoadedModel, LoadOptions, load
 from engine.types import Request, SamplingParams, Settings
-from tests.bench.table import Row
+from tests.bench.table import Row, render
 from tests.checkpoints import save_tokenizer
 
 SHARES = 0.0, 0.5, 0.7, 0.9
@@ -217,5 +218,6 @@ def rows() -> list[Row]:
         for share in SHARES:
             checkpoint.aim(share)
             made += measured(checkpoint.folder, share)
+            print(render(f"head right {share:.0%}", made[-3 if not share else -2 :]), file=sys.stderr, flush=True)
             gc.collect()
     return made
