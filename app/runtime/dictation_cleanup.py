@@ -83,7 +83,8 @@ def _words(text: str) -> list[str]:
 
 def _unquoted(text: str, spoken: str) -> str:
     """Without the quotation marks that models put around a text they repeat."""
-    for opening, closing in _QUOTES:
+    for pair in _QUOTES:
+        opening, closing = pair[0], pair[1]
         if len(text) > 2 and text[0] == opening and text[-1] == closing and not spoken.lstrip().startswith(opening):
             return text[1:-1].strip()
     return text
