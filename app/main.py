@@ -121,6 +121,7 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
     window = Window(context)
     context.hotkey = HotKey(preferences, window.raise_up, window)
     context.dictation = DictationKey(preferences, core, lambda sentence, **more: context.say(sentence, **more), window)
+    context.wiped.connect(context.dictation.forget)
     window.open_pane(_first_pane(window, preferences.get("pane", "chat")))
     window.show()
     add_tray(window)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import queue
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,14 +15,32 @@ from app.gui.preferences import Preferences
 from app.gui.sound import devices
 from app.gui.texts import tr
 from app.gui.viewmodels.listen import captioned
+from app.gui.viewmodels.signal import Signal
 from app.window_engine import StreamRunner
 from engine.errors import BackendUnavailable
 
 OWN_WORDS = "listen.own_words"  # the preference of Listen, Talk and dictation alike
+CLEAN_UP = "dictation.clean_up"  # the preference: the chat model in memory corrects what is dictated
+KEPT = 10  # texts as they were spoken
+
+
+@dataclass
+class _Dictation:
+    """One time that the key was held. `text`: what is typed, once that is certain."""
+
+    text: str | None = None
+
+
+@dataclass(frozen=True)
+class _Cleaned:
+    text: str
 
 
 class DictationKey(HotKey):
-    """The model is the one that Listen has chosen. What is said while an earlier text is still on its way follows it."""
+    """The model is the one that Listen has chosen. What is said while an earlier text is still on its way follows it.
+
+    `spoken`: the last texts that a chat model changed, as they were spoken, the newest first; in memory alone. `spoken_changed` follows.
+    """
 
     preference = "dictation.key"
 
@@ -30,6 +49,9 @@ class DictationKey(HotKey):
     ) -> None:
         self._streams, self._say = streams, say
         self._microphone: Any = None
+        self.spoken: list[str] = []
+        self.spoken_changed = Signal()
+        self._dictations: list[_Dictation] = []  # in the order in which they were spoken
         self._waiting: list[str] = []  # texts that are still to be pasted
         self._pasting = False
         self._sound: queue.SimpleQueue[np.ndarray | None] = queue.SimpleQueue()
@@ -64,21 +86,28 @@ class DictationKey(HotKey):
             self._say(str(error), level="error")
             return
         self._sound = sound
-        model, said = str(self._preferences.get("listen.model", "")), list[str]()
+        model, said, cleaned = str(self._preferences.get("listen.model", "")), list[str](), list[str]()
+        chat_model = str(self._preferences.get("model", "")) if self._preferences.get(CLEAN_UP, False) else None
+        dictation = _Dictation()
+        self._dictations.append(dictation)
+
+        def receive(items: list[Any]) -> None:
+            cleaned.extend(item.text for item in items if isinstance(item, _Cleaned))
+            said.extend(item.segment.text for item in items if not isinstance(item, _Cleaned) and item.final)
 
         def ended(problem: str) -> None:
             if self._sound is sound:  # it failed while the key is held
                 self.end()
             if problem:
                 self._say(problem, level="error")
-            if text := " ".join(said):
-                self._write(text)
+            spoken = " ".join(said)
+            dictation.text = cleaned[0] if cleaned else spoken
+            if dictation.text != spoken:
+                self.spoken = [spoken, *self.spoken][:KEPT]
+                self.spoken_changed()
+            self._write_in_order()
 
-        self._streams.stream(
-            lambda core: captioned(core, model, sound, None),
-            lambda captions: said.extend(caption.segment.text for caption in captions if caption.final),
-            ended,
-        )
+        self._streams.stream(lambda core: _heard(core, model, sound, chat_model), receive, ended)
 
     def end(self) -> None:
         """The key is let go: what was said until now becomes text."""
@@ -86,6 +115,11 @@ class DictationKey(HotKey):
             self._microphone.stop()
             self._microphone = None
             self._sound.put(None)
+
+    def forget(self) -> None:
+        """All stored data is being deleted."""
+        self.spoken = []
+        self.spoken_changed()
 
     def release(self) -> None:
         self.end()
@@ -97,6 +131,13 @@ class DictationKey(HotKey):
     def _lost(self, sentence: str) -> None:
         self.end()
         self._say(sentence, level="error")
+
+    def _write_in_order(self) -> None:
+        """A text whose clean-up takes long is typed before those that were spoken after it."""
+        while self._dictations and (text := self._dictations[0].text) is not None:
+            self._dictations.pop(0)
+            if text:
+                self._write(text)
 
     def _write(self, text: str) -> None:
         self._waiting.append(text)
@@ -128,3 +169,17 @@ class DictationKey(HotKey):
         self._pasting = False
         if self._waiting:
             self._paste()
+
+
+def _heard(core: Any, model: str, sound: queue.SimpleQueue[np.ndarray | None], chat_model: str | None) -> Iterator[Any]:
+    """Runs off the UI thread: captions until the key is let go, then the whole text, cleaned up by `chat_model` where it is in memory,
+    else by another one that is. None: no clean-up."""
+    said: list[str] = []
+    for caption in captioned(core, model, sound, None):
+        if caption.final:
+            said.append(caption.segment.text)
+        yield caption
+    if chat_model is not None and said:
+        from app.runtime.dictation_cleanup import clean_up
+
+        yield _Cleaned(clean_up(core, " ".join(said), chat_model))

@@ -6,19 +6,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QEvent, QObject, Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QFocusEvent, QKeyEvent, QKeySequence
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QFrame,
     QGridLayout,
     QHBoxLayout,
-    QKeySequenceEdit,
     QLineEdit,
     QScrollArea,
     QSizePolicy,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -30,8 +28,9 @@ from app.gui.hotkey import PREFERENCE
 from app.gui.language import LANGUAGES
 from app.gui.look import Look, restate
 from app.gui.pane import AppContext, Pane
-from app.gui.preferences import Preferences
 from app.gui.settings.cuda_pack import CudaPackView
+from app.gui.settings.dictation_cleanup import DictationCleanup
+from app.gui.settings.hotkey_edit import HotKeyEdit
 from app.gui.settings.known_voices import KnownVoicesView
 from app.gui.settings.memories import MemoriesView
 from app.gui.settings.section import SettingsSection
@@ -55,77 +54,6 @@ from app.gui.viewmodels.tools import AddedTools
 from app.gui.viewmodels.transfer import Transfer
 from app.gui.widgets import icon_button, label, text_button
 from app.service import LoginStart
-
-
-class HotKeyEdit(QKeySequenceEdit):
-    """Records one shortcut, after a click, Space or Enter, and then gives the focus back: without that it would take the next
-    shortcut of the window. Clearing it takes none."""
-
-    def __init__(self, preferences: Preferences, preference: str, name: str) -> None:
-        super().__init__(QKeySequence.fromString(str(preferences.get(preference, ""))))
-        self.setAccessibleName(name)
-        self._preference = preference
-        self.setMaximumSequenceLength(1)
-        self.setClearButtonEnabled(True)
-        if (clear := self.findChild(QToolButton)) is not None:
-            clear.setAccessibleName(tr("No shortcut"))
-        self._preferences = preferences
-        self.recording = False
-        self._field = self.findChild(QLineEdit)
-        if self._field is not None:
-            self._field.installEventFilter(self)
-        self.keySequenceChanged.connect(self._keep)
-        self._record(False)
-
-    def _keep(self, keys: QKeySequence) -> None:
-        self._preferences.put(self._preference, keys.toString(QKeySequence.SequenceFormat.PortableText))
-        if self.recording:
-            self._record(False)
-            self.focusNextChild()
-
-    def _record(self, on: bool) -> None:
-        self.recording = on
-        if self._field is not None:
-            hint = tr("Press the keys") if on else tr("Press Enter, then the keys")
-            self._field.setPlaceholderText(hint)
-            self._field.setToolTip(hint)
-
-    def event(self, event: QEvent) -> bool:
-        """The window's shortcuts work while nothing is recorded; Qt's own field takes every key."""
-        if event.type() == QEvent.Type.ShortcutOverride and not self.recording:
-            event.ignore()
-            return False
-        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and not self.recording:
-            self.keyPressEvent(event)
-            return event.isAccepted()
-        return super().event(event)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        key = event.key()
-        if self.recording and key == Qt.Key.Key_Escape:
-            self._record(False)
-        elif self.recording:
-            super().keyPressEvent(event)
-        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
-            self._record(True)
-        elif key in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
-            self.focusNextPrevChild(key == Qt.Key.Key_Tab)
-        else:
-            event.ignore()
-
-    def keyReleaseEvent(self, event: QKeyEvent) -> None:
-        if self.recording:
-            super().keyReleaseEvent(event)
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        self._record(False)
-        super().focusOutEvent(event)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.MouseButtonPress:
-            self.setFocus()
-            self._record(True)
-        return super().eventFilter(watched, event)
 
 
 class PrivacyView(QWidget):
@@ -358,6 +286,9 @@ class SettingsPane(Pane):
             self.dictation = HotKeyEdit(self.context.preferences, DictationKey.preference, tr("Dictation key"))
             look.hold_width(self.dictation, _CONTROL)
         self.dictation_note = seen.add(tr("Dictation key"), self.dictation, " ")
+        if self.context.dictation is not None:
+            self.cleanup = DictationCleanup(self.context, self.context.dictation)
+            seen.put(self.cleanup)
         seen.add(
             tr("Own words"),
             self.own_words,

@@ -12,15 +12,17 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QObject
-from PySide6.QtGui import QKeySequence
+from PySide6.QtGui import QGuiApplication, QKeySequence
 
 from app.gui import dictation_key, hotkey
-from app.gui.dictation_key import OWN_WORDS, DictationKey
+from app.gui.dictation_key import CLEAN_UP, OWN_WORDS, DictationKey
 from app.gui.preferences import Preferences
+from app.window_engine import local_service
 from engine.errors import BackendUnavailable
 from tests.app.gui.conftest import Opened
 from tests.app.gui.test_hotkey import ROOT, _environment
 from tests.app.gui.test_listen_pane import Device
+from tests.clients.tool_calling_model import ToolCallingModel
 from tests.needs import need_program
 
 PROGRAM = """
@@ -158,6 +160,96 @@ def test_what_fails_is_said_and_what_was_heard_before_it_is_written(key: Any, mo
     monkeypatch.setattr(dictation_key.devices, "Microphone", missing)
     key.begin()
     assert (key.listening, key.errors[1:]) == (False, ["No microphone was found."])
+
+
+def test_a_text_that_is_still_cleaned_up_comes_before_what_was_said_later(key: Any) -> None:
+    key.begin()
+    first = SimpleNamespace(receive=key._streams.receive, ended=key._streams.ended)
+    first.receive([caption("One.")])
+    key.end()
+    key.begin()
+    key._streams.receive([caption("Two.")])
+    key.end()
+    key._streams.ended("")
+    assert key.written == []
+    first.ended("")
+    assert key.written == ["One.", "Two."]
+
+
+def dictate(grus: Opened, spoken: str, typed: list[str]) -> str:
+    """What comes to the cursor where `spoken` is heard."""
+    key = grus.context.dictation
+    before = len(typed)
+    key.begin()
+    Device.opened[-1].call(spoken)
+    key.end()
+    grus.until(lambda: len(typed) > before, 60)
+    return typed[-1]
+
+
+@pytest.fixture
+def typed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What is typed. The microphone and what is heard are made up; what cleans it up is not."""
+
+    def heard(core: Any, model: str, sound: Any, keep: Any) -> Any:
+        while (said := sound.get()) is not None:
+            yield caption(said)
+
+    texts: list[str] = []
+    Device.opened = []
+    monkeypatch.setattr(dictation_key.devices, "Microphone", Device)
+    monkeypatch.setattr(dictation_key, "captioned", heard)
+    monkeypatch.setattr(dictation_key, "system", lambda: "x11")
+    monkeypatch.setattr(DictationKey, "_write", lambda self, text: texts.append(text))
+    return texts
+
+
+SPOKEN, CLEAN = "um the crane the crane bows in the morning", "The crane bows in the morning."
+
+
+def test_a_real_model_cleans_up_what_is_dictated_and_the_text_as_spoken_is_kept(
+    open_grus: Callable[..., Opened], typed: list[str], tmp_path: Path
+) -> None:
+    folder = ToolCallingModel(answer=CLEAN).save(tmp_path / "cleaning")
+    preferences = Preferences(tmp_path / "preferences.json")
+    preferences.put("backend", "torch")
+    grus = open_grus(service=local_service(preferences, {"cleaning": str(folder)}))
+    pane: Any = grus.window.open_pane("settings")
+    cleanup = pane.cleanup
+    assert (cleanup.isVisible(), cleanup.switch.isChecked(), cleanup.spoken.isEnabled()) == (True, False, False)
+    grus.context.core.bring("cleaning")
+    assert dictate(grus, SPOKEN, typed) == SPOKEN  # the switch is off
+    cleanup.switch.click()
+    assert dictate(grus, SPOKEN, typed) == CLEAN
+    assert cleanup.spoken.isEnabled()
+    cleanup.spoken.click()
+    assert QGuiApplication.clipboard().text() == SPOKEN
+    again = SPOKEN.replace("um", "er")
+    assert dictate(grus, again, typed) == CLEAN
+    cleanup.spoken.click()
+    shown = cleanup.menu.actions()
+    assert [action.text() for action in shown] == [again, SPOKEN]
+    cleanup.menu.close()
+    shown[1].trigger()
+    assert QGuiApplication.clipboard().text() == SPOKEN
+    # a reply that is not what was said is not typed
+    question = "what do cranes eat in the morning"
+    assert dictate(grus, question, typed) == question
+    assert grus.context.dictation.spoken == [again, SPOKEN]
+    grus.context.wiped()
+    assert (grus.context.dictation.spoken, cleanup.spoken.isEnabled()) == ([], False)
+
+
+def test_no_model_is_loaded_to_clean_up(grus: Opened, typed: list[str]) -> None:
+    grus.context.preferences.put(CLEAN_UP, True)
+    grus.engine.reply = CLEAN
+    assert dictate(grus, SPOKEN, typed) == SPOKEN
+    assert (grus.engine.requests, grus.engine.models_loaded) == ([], {})
+    grus.context.core.bring("tiny")
+    assert dictate(grus, SPOKEN, typed) == CLEAN
+    grus.engine.reply = "Certainly! Cranes are tall birds."
+    assert dictate(grus, SPOKEN, typed) == SPOKEN
+    assert grus.context.dictation.spoken == [SPOKEN]
 
 
 def test_settings_has_its_key(grus: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
