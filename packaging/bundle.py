@@ -260,7 +260,7 @@ AutoReqProv: no
 Requires: {requires}
 %define __os_install_post %{{nil}}
 %define _build_id_links none
-%define _binary_payload w6.xzdio
+%define _binary_payload w6T2.xzdio
 %description
 Grus chats, reads documents, speaks and listens with language models that
 run on this machine, in a window, on the command line, and as a server.
