@@ -664,6 +664,11 @@
         <translation>Werkzeuge wählen…</translation>
     </message>
     <message>
+        <source>Clean up dictation</source>
+        <extracomment>app/gui/settings/dictation_cleanup.py</extracomment>
+        <translation>Diktat überarbeiten</translation>
+    </message>
+    <message>
         <source>Clear the search</source>
         <extracomment>app/gui/chat/conversation_list.py, app/gui/models/pane.py</extracomment>
         <translation>Suche leeren</translation>
@@ -832,6 +837,11 @@
         <source>Copy</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py, app/gui/logview.py</extracomment>
         <translation>Kopieren</translation>
+    </message>
+    <message>
+        <source>Copy as spoken</source>
+        <extracomment>app/gui/settings/dictation_cleanup.py</extracomment>
+        <translation>Wortlaut kopieren</translation>
     </message>
     <message>
         <source>Copy snippet</source>
@@ -2311,7 +2321,7 @@
     </message>
     <message>
         <source>No shortcut</source>
-        <extracomment>app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/settings/hotkey_edit.py</extracomment>
         <translation>Kein Tastenkürzel</translation>
     </message>
     <message>
@@ -2761,12 +2771,12 @@
     </message>
     <message>
         <source>Press Enter, then the keys</source>
-        <extracomment>app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/settings/hotkey_edit.py</extracomment>
         <translation>Eingabetaste drücken, dann die Tasten</translation>
     </message>
     <message>
         <source>Press the keys</source>
-        <extracomment>app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/settings/hotkey_edit.py</extracomment>
         <translation>Tasten drücken</translation>
     </message>
     <message>
@@ -3954,6 +3964,11 @@
         <source>The certificate of {name} at {host} is not valid.</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>Das Zertifikat von {name} auf {host} ist ungültig.</translation>
+    </message>
+    <message>
+        <source>The chat model in memory corrects punctuation, capitals, filler words and slips. Without one, the text is typed as it was spoken. The last texts as they were spoken are kept here until Grus is closed.</source>
+        <extracomment>app/gui/settings/dictation_cleanup.py</extracomment>
+        <translation>Das geladene Chatmodell berichtigt Zeichensetzung, Großschreibung, Füllwörter und Versprecher. Ohne ein solches wird der Text so getippt, wie er gesprochen wurde. Die letzten Texte im Wortlaut bleiben hier, bis Grus geschlossen wird.</translation>
     </message>
     <message>
         <source>The chat template of this model cannot be used.</source>

@@ -664,6 +664,11 @@
         <translation>Elegir herramientas…</translation>
     </message>
     <message>
+        <source>Clean up dictation</source>
+        <extracomment>app/gui/settings/dictation_cleanup.py</extracomment>
+        <translation>Corregir el dictado</translation>
+    </message>
+    <message>
         <source>Clear the search</source>
         <extracomment>app/gui/chat/conversation_list.py, app/gui/models/pane.py</extracomment>
         <translation>Borrar la búsqueda</translation>
@@ -832,6 +837,11 @@
         <source>Copy</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py, app/gui/logview.py</extracomment>
         <translation>Copiar</translation>
+    </message>
+    <message>
+        <source>Copy as spoken</source>
+        <extracomment>app/gui/settings/dictation_cleanup.py</extracomment>
+        <translation>Copiar lo dicho</translation>
     </message>
     <message>
         <source>Copy snippet</source>
@@ -2311,7 +2321,7 @@
     </message>
     <message>
         <source>No shortcut</source>
-        <extracomment>app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/settings/hotkey_edit.py</extracomment>
         <translation>Sin atajo</translation>
     </message>
     <message>
@@ -2761,12 +2771,12 @@
     </message>
     <message>
         <source>Press Enter, then the keys</source>
-        <extracomment>app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/settings/hotkey_edit.py</extracomment>
         <translation>Pulsa Intro y luego las teclas</translation>
     </message>
     <message>
         <source>Press the keys</source>
-        <extracomment>app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/settings/hotkey_edit.py</extracomment>
         <translation>Pulsa las teclas</translation>
     </message>
     <message>
@@ -3954,6 +3964,11 @@
         <source>The certificate of {name} at {host} is not valid.</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>El certificado de {name} en {host} no es válido.</translation>
+    </message>
+    <message>
+        <source>The chat model in memory corrects punctuation, capitals, filler words and slips. Without one, the text is typed as it was spoken. The last texts as they were spoken are kept here until Grus is closed.</source>
+        <extracomment>app/gui/settings/dictation_cleanup.py</extracomment>
+        <translation>El modelo de chat cargado corrige la puntuación, las mayúsculas, las muletillas y los lapsus. Sin él, el texto se escribe tal como se dijo. Los últimos textos tal como se dijeron se conservan aquí hasta que se cierra Grus.</translation>
     </message>
     <message>
         <source>The chat template of this model cannot be used.</source>

@@ -664,6 +664,11 @@
         <translation>Choisir des outils…</translation>
     </message>
     <message>
+        <source>Clean up dictation</source>
+        <extracomment>app/gui/settings/dictation_cleanup.py</extracomment>
+        <translation>Corriger la dictée</translation>
+    </message>
+    <message>
         <source>Clear the search</source>
         <extracomment>app/gui/chat/conversation_list.py, app/gui/models/pane.py</extracomment>
         <translation>Effacer la recherche</translation>
@@ -832,6 +837,11 @@
         <source>Copy</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py, app/gui/logview.py</extracomment>
         <translation>Copier</translation>
+    </message>
+    <message>
+        <source>Copy as spoken</source>
+        <extracomment>app/gui/settings/dictation_cleanup.py</extracomment>
+        <translation>Copier tel que dit</translation>
     </message>
     <message>
         <source>Copy snippet</source>
@@ -2311,7 +2321,7 @@
     </message>
     <message>
         <source>No shortcut</source>
-        <extracomment>app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/settings/hotkey_edit.py</extracomment>
         <translation>Aucun raccourci</translation>
     </message>
     <message>
@@ -2761,12 +2771,12 @@
     </message>
     <message>
         <source>Press Enter, then the keys</source>
-        <extracomment>app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/settings/hotkey_edit.py</extracomment>
         <translation>Entrée, puis les touches</translation>
     </message>
     <message>
         <source>Press the keys</source>
-        <extracomment>app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/settings/hotkey_edit.py</extracomment>
         <translation>Appuyez sur les touches</translation>
     </message>
     <message>
@@ -3954,6 +3964,11 @@
         <source>The certificate of {name} at {host} is not valid.</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>Le certificat de {name} sur {host} n’est pas valide.</translation>
+    </message>
+    <message>
+        <source>The chat model in memory corrects punctuation, capitals, filler words and slips. Without one, the text is typed as it was spoken. The last texts as they were spoken are kept here until Grus is closed.</source>
+        <extracomment>app/gui/settings/dictation_cleanup.py</extracomment>
+        <translation>Le modèle de chat chargé corrige la ponctuation, les majuscules, les mots de remplissage et les lapsus. Sans lui, le texte est saisi tel qu’il a été dit. Les derniers textes tels qu’ils ont été dits restent ici jusqu’à la fermeture de Grus.</translation>
     </message>
     <message>
         <source>The chat template of this model cannot be used.</source>

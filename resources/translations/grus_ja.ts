@@ -664,6 +664,11 @@
         <translation>ツールを選択…</translation>
     </message>
     <message>
+        <source>Clean up dictation</source>
+        <extracomment>app/gui/settings/dictation_cleanup.py</extracomment>
+        <translation>音声入力を整える</translation>
+    </message>
+    <message>
         <source>Clear the search</source>
         <extracomment>app/gui/chat/conversation_list.py, app/gui/models/pane.py</extracomment>
         <translation>検索をクリア</translation>
@@ -832,6 +837,11 @@
         <source>Copy</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py, app/gui/logview.py</extracomment>
         <translation>コピー</translation>
+    </message>
+    <message>
+        <source>Copy as spoken</source>
+        <extracomment>app/gui/settings/dictation_cleanup.py</extracomment>
+        <translation>話したとおりにコピー</translation>
     </message>
     <message>
         <source>Copy snippet</source>
@@ -2311,7 +2321,7 @@
     </message>
     <message>
         <source>No shortcut</source>
-        <extracomment>app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/settings/hotkey_edit.py</extracomment>
         <translation>ショートカットなし</translation>
     </message>
     <message>
@@ -2761,12 +2771,12 @@
     </message>
     <message>
         <source>Press Enter, then the keys</source>
-        <extracomment>app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/settings/hotkey_edit.py</extracomment>
         <translation>Enter キー、次にキー</translation>
     </message>
     <message>
         <source>Press the keys</source>
-        <extracomment>app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/settings/hotkey_edit.py</extracomment>
         <translation>キーを押してください</translation>
     </message>
     <message>
@@ -3952,6 +3962,11 @@
         <source>The certificate of {name} at {host} is not valid.</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>{host} にある {name} の証明書は無効です。</translation>
+    </message>
+    <message>
+        <source>The chat model in memory corrects punctuation, capitals, filler words and slips. Without one, the text is typed as it was spoken. The last texts as they were spoken are kept here until Grus is closed.</source>
+        <extracomment>app/gui/settings/dictation_cleanup.py</extracomment>
+        <translation>読み込まれているチャットモデルが句読点、大文字、つなぎ言葉、言い間違いを直します。ない場合は話したとおりに入力されます。話したとおりの最近のテキストは、Grus を閉じるまでここに残ります。</translation>
     </message>
     <message>
         <source>The chat template of this model cannot be used.</source>

@@ -664,6 +664,11 @@
         <translation>选择工具…</translation>
     </message>
     <message>
+        <source>Clean up dictation</source>
+        <extracomment>app/gui/settings/dictation_cleanup.py</extracomment>
+        <translation>整理听写文本</translation>
+    </message>
+    <message>
         <source>Clear the search</source>
         <extracomment>app/gui/chat/conversation_list.py, app/gui/models/pane.py</extracomment>
         <translation>清除搜索</translation>
@@ -832,6 +837,11 @@
         <source>Copy</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py, app/gui/logview.py</extracomment>
         <translation>复制</translation>
+    </message>
+    <message>
+        <source>Copy as spoken</source>
+        <extracomment>app/gui/settings/dictation_cleanup.py</extracomment>
+        <translation>复制原话</translation>
     </message>
     <message>
         <source>Copy snippet</source>
@@ -2311,7 +2321,7 @@
     </message>
     <message>
         <source>No shortcut</source>
-        <extracomment>app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/settings/hotkey_edit.py</extracomment>
         <translation>无快捷键</translation>
     </message>
     <message>
@@ -2761,12 +2771,12 @@
     </message>
     <message>
         <source>Press Enter, then the keys</source>
-        <extracomment>app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/settings/hotkey_edit.py</extracomment>
         <translation>先按 Enter，再按组合键</translation>
     </message>
     <message>
         <source>Press the keys</source>
-        <extracomment>app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/settings/hotkey_edit.py</extracomment>
         <translation>请按组合键</translation>
     </message>
     <message>
@@ -3952,6 +3962,11 @@
         <source>The certificate of {name} at {host} is not valid.</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>{name}（{host}）的证书无效。</translation>
+    </message>
+    <message>
+        <source>The chat model in memory corrects punctuation, capitals, filler words and slips. Without one, the text is typed as it was spoken. The last texts as they were spoken are kept here until Grus is closed.</source>
+        <extracomment>app/gui/settings/dictation_cleanup.py</extracomment>
+        <translation>已加载的聊天模型会修正标点、大小写、语气词和口误。没有这样的模型时，文本按原话输入。最近的原话保留在这里，直到 Grus 关闭。</translation>
     </message>
     <message>
         <source>The chat template of this model cannot be used.</source>
