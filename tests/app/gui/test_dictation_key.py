@@ -212,7 +212,6 @@ def test_a_real_model_cleans_up_what_is_dictated_and_the_text_as_spoken_is_kept(
 ) -> None:
     folder = ToolCallingModel(answer=CLEAN).save(tmp_path / "cleaning")
     preferences = Preferences(tmp_path / "preferences.json")
-    preferences.put("backend", "torch")
     grus = open_grus(service=local_service(preferences, {"cleaning": str(folder)}))
     pane: Any = grus.window.open_pane("settings")
     cleanup = pane.cleanup

@@ -62,6 +62,7 @@ def hearing(ears: sdk.Ears, monkeypatch: pytest.MonkeyPatch) -> Callable[[Opened
 @pytest.fixture
 def bar(grus: Opened, hearing: Callable[[Opened], TalkBar]) -> Iterator[TalkBar]:
     chat, made = grus.window.panes["chat"].talk, hearing(grus)
+    grus.until(lambda: chat.head.model)  # models are listed behind the engine's start
     yield made
     made.handsfree.end()
     chat.stop()
