@@ -241,6 +241,7 @@ class SettingsPane(Pane):
         self.limit.editingFinished.connect(lambda: self.computing.set_limit(self.limit.text()))
         self.own_words = QLineEdit()
         self.own_words.setAccessibleName(tr("Own words"))
+        self.context.look.hold_width(self.own_words, _CONTROL)
         self.own_words.editingFinished.connect(
             lambda: self.context.preferences.put(OWN_WORDS, self.own_words.text().strip())
         )

@@ -27,4 +27,4 @@ def opened_store(folder: Path | None) -> Iterator[tuple[AppStore, AppFolders]]:
     finally:
         store.close()
     if store.saving.kept:
-        raise Unsaved(f"Not saved: {store.saving.reason}. Mend that, then run the command again.")
+        raise Unsaved(f"Not saved: {store.saving.reason}. Fix that, then run the command again.")
