@@ -12,6 +12,7 @@ import os
 import random
 import secrets
 import signal
+import sys
 from collections.abc import Generator
 
 import pytest
@@ -32,6 +33,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 def same_dice(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     dice = random.Random(os.environ.get("GRUS_TEST_DICE", "") + request.node.nodeid)
     monkeypatch.setattr(secrets, "randbits", dice.getrandbits)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """MLX on a CPU has g++ compile every fused function, a second each: on a machine that has none of them yet `make test` does
+    so in its pass on MLX alone, `make test-all` everywhere. On a Mac Metal's are there at once."""
+    if sys.platform != "darwin" and not mlx_pass.running() and config.option.markexpr:
+        os.environ.setdefault("MLX_DISABLE_COMPILE", "1")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -228,77 +228,82 @@ def test_adapters_come_and_go_while_the_server_runs(files: Files, tmp_path: Path
         assert held["models"] == ["tiny"]
 
 
-def test_llama_cpps_scales_of_adapters(files: Files, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def with_both(files: Files, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server with both adapters, whose scales are zero before and after each test."""
+    sql, law = files.folders
+    given = ["--adapter", f"sql={sql}", "--adapter", f"law={law}", "--backend", "auto"]
+    with served("--model", files.base, *given, "--voices-dir", tmp_path_factory.mktemp("voices")) as url:
+        yield url
+
+
+def test_llama_cpps_scales_of_adapters(files: Files, with_both: str) -> None:
     """They change the model's own replies, together and alone; its adapters' names stay what they are."""
-    sql, law = files.folders
-    given = ["--adapter", f"sql={sql}", "--adapter", f"law={law}", "--backend", "auto", "--voices-dir", tmp_path]
-    with served("--model", files.base, *given) as url:
+    url = with_both
 
-        def reply(model: str = "tiny") -> str:
-            made = post(url, "/completion", model=model, prompt=PROMPT, n_predict=16, temperature=0)
-            return str(made["content"])
+    def reply(model: str = "tiny") -> str:
+        made = post(url, "/completion", model=model, prompt=PROMPT, n_predict=16, temperature=0)
+        return str(made["content"])
 
-        def scaled(*scales: float) -> str:
-            body = [{"id": i, "scale": scale} for i, scale in enumerate(scales)]
-            assert httpx.post(f"{url}/lora-adapters", json=body, timeout=60).json() == {"success": True}
-            return reply()
+    def scaled(*scales: float) -> str:
+        body = [{"id": i, "scale": scale} for i, scale in enumerate(scales)]
+        assert httpx.post(f"{url}/lora-adapters", json=body, timeout=60).json() == {"success": True}
+        return reply()
 
-        base, of_sql = reply(), reply("tiny:sql")
-        assert httpx.get(f"{url}/lora-adapters").json() == [
-            {"id": 0, "path": "sql", "scale": 0.0}, {"id": 1, "path": "law", "scale": 0.0},
-        ]  # fmt: skip
-        assert scaled(1.0) == of_sql != base
-        assert httpx.get(f"{url}/lora-adapters").json()[0]["scale"] == 1.0
-        assert scaled(0.5, -0.5) not in (base, of_sql)
-        assert reply("tiny:sql") == of_sql
-        both = files.loras[1].merged(files.loras[0].merged(reference_cached("qwen3")))
-        assert scaled(1.0, 1.0) == text_of(files, both)
-        post(url, "/v1/unload", model="tiny")
-        assert reply() == text_of(files, both)  # loaded again
-        assert scaled() == scaled(0.0, 0.0) == base
-        for body in ([{"id": 2, "scale": 1.0}], [{"id": 0}], {"id": 0, "scale": 1.0}):
-            assert httpx.post(f"{url}/lora-adapters", json=body).status_code == 400
+    base, of_sql = reply(), reply("tiny:sql")
+    assert httpx.get(f"{url}/lora-adapters").json() == [
+        {"id": 0, "path": "sql", "scale": 0.0}, {"id": 1, "path": "law", "scale": 0.0},
+    ]  # fmt: skip
+    assert scaled(1.0) == of_sql != base
+    assert httpx.get(f"{url}/lora-adapters").json()[0]["scale"] == 1.0
+    assert scaled(0.5, -0.5) not in (base, of_sql)
+    assert reply("tiny:sql") == of_sql
+    both = files.loras[1].merged(files.loras[0].merged(reference_cached("qwen3")))
+    assert scaled(1.0, 1.0) == text_of(files, both)
+    post(url, "/v1/unload", model="tiny")
+    assert reply() == text_of(files, both)  # loaded again
+    assert scaled() == scaled(0.0, 0.0) == base
+    for body in ([{"id": 2, "scale": 1.0}], [{"id": 0}], {"id": 0, "scale": 1.0}):
+        assert httpx.post(f"{url}/lora-adapters", json=body).status_code == 400
 
 
-def test_llama_cpps_scales_of_adapters_for_one_request(files: Files, tmp_path: Path) -> None:
+def test_llama_cpps_scales_of_adapters_for_one_request(files: Files, with_both: str) -> None:
     """They change this reply alone, whatever the model's other replies are computed with, also beside others in one batch."""
-    sql, law = files.folders
-    given = ["--adapter", f"sql={sql}", "--adapter", f"law={law}", "--backend", "auto", "--voices-dir", tmp_path]
-    with served("--model", files.base, *given) as url:
+    url = with_both
 
-        def listed(scales: Sequence[float]) -> list[dict[str, float]]:
-            return [{"id": i, "scale": scale} for i, scale in enumerate(scales)]
+    def listed(scales: Sequence[float]) -> list[dict[str, float]]:
+        return [{"id": i, "scale": scale} for i, scale in enumerate(scales)]
 
-        def reply(*scales: float, **more: Any) -> str:
-            made = post(url, "/completion", prompt=PROMPT, n_predict=16, temperature=0, lora=listed(scales), **more)
-            return str(made["content"])
+    def reply(*scales: float, **more: Any) -> str:
+        made = post(url, "/completion", prompt=PROMPT, n_predict=16, temperature=0, lora=listed(scales), **more)
+        return str(made["content"])
 
-        plain = post(url, "/completion", prompt=PROMPT, n_predict=16, temperature=0)["content"]
-        of_sql = post(url, "/completion", model="tiny:sql", prompt=PROMPT, n_predict=16, temperature=0)["content"]
-        both = text_of(files, files.loras[1].merged(files.loras[0].merged(reference_cached("qwen3"))))
-        assert len({plain, of_sql, both}) == 3
-        assert [reply(), reply(0.0, 0.0), reply(1.0), reply(1.0, 1.0)] == [plain, plain, of_sql, both]
-        httpx.post(f"{url}/lora-adapters", json=listed([1.0, 1.0]), timeout=60)
-        assert post(url, "/completion", prompt=PROMPT, n_predict=16, temperature=0)["content"] == both
-        assert [reply(), reply(1.0)] == [plain, of_sql]
-        httpx.post(f"{url}/lora-adapters", json=[], timeout=60)
+    plain = post(url, "/completion", prompt=PROMPT, n_predict=16, temperature=0)["content"]
+    of_sql = post(url, "/completion", model="tiny:sql", prompt=PROMPT, n_predict=16, temperature=0)["content"]
+    both = text_of(files, files.loras[1].merged(files.loras[0].merged(reference_cached("qwen3"))))
+    assert len({plain, of_sql, both}) == 3
+    assert [reply(), reply(0.0, 0.0), reply(1.0), reply(1.0, 1.0)] == [plain, plain, of_sql, both]
+    httpx.post(f"{url}/lora-adapters", json=listed([1.0, 1.0]), timeout=60)
+    assert post(url, "/completion", prompt=PROMPT, n_predict=16, temperature=0)["content"] == both
+    assert [reply(), reply(1.0)] == [plain, of_sql]
+    httpx.post(f"{url}/lora-adapters", json=[], timeout=60)
 
-        strengths = [(float(i), 1.0) for i in range(UNUSED_SUMS + 3)]
-        alone = [reply(*scales) for scales in strengths]
-        assert len(set(alone)) > UNUSED_SUMS  # most of them differ, and the first ones are no longer in memory
-        with ThreadPoolExecutor(len(strengths)) as pool:
-            assert list(pool.map(lambda scales: reply(*scales), strengths)) == alone
-        body = {"prompt": PROMPT, "n_predict": 16, "temperature": 0, "lora": listed([1.0]), "stream": True}
-        events = httpx.post(f"{url}/completion", json=body, timeout=60).text.split("\n\n")
-        parts = [json.loads(one.removeprefix("data: ")) for one in events if one.startswith("data: {")]
-        assert "".join(part["content"] for part in parts) == of_sql
+    strengths = [(float(i), 1.0) for i in range(UNUSED_SUMS + 3)]
+    alone = [reply(*scales) for scales in strengths]
+    assert len(set(alone)) > UNUSED_SUMS  # most of them differ, and the first ones are no longer in memory
+    with ThreadPoolExecutor(len(strengths)) as pool:
+        assert list(pool.map(lambda scales: reply(*scales), strengths)) == alone
+    body = {"prompt": PROMPT, "n_predict": 16, "temperature": 0, "lora": listed([1.0]), "stream": True}
+    events = httpx.post(f"{url}/completion", json=body, timeout=60).text.split("\n\n")
+    parts = [json.loads(one.removeprefix("data: ")) for one in events if one.startswith("data: {")]
+    assert "".join(part["content"] for part in parts) == of_sql
 
-        for wrong in ([{"id": 2, "scale": 1.0}], [{"id": 0}], {"id": 0, "scale": 1.0}, [{"id": -1, "scale": 1.0}]):
-            refused = httpx.post(f"{url}/completion", json={"prompt": PROMPT, "lora": wrong})
-            assert refused.status_code == 400
-        refused = httpx.post(f"{url}/completion", json={"model": "tiny:sql", "prompt": PROMPT, "lora": listed([1.0])})
+    for wrong in ([{"id": 2, "scale": 1.0}], [{"id": 0}], {"id": 0, "scale": 1.0}, [{"id": -1, "scale": 1.0}]):
+        refused = httpx.post(f"{url}/completion", json={"prompt": PROMPT, "lora": wrong})
         assert refused.status_code == 400
-        assert "name that model" in refused.text
+    refused = httpx.post(f"{url}/completion", json={"model": "tiny:sql", "prompt": PROMPT, "lora": listed([1.0])})
+    assert refused.status_code == 400
+    assert "name that model" in refused.text
 
 
 def text_of(files: Files, model: Any) -> str:

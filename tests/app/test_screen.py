@@ -72,8 +72,10 @@ def may_hide() -> bool:
 
 @pytest.mark.parametrize(
     "hidden",
-    [["libxcb-cursor.so.0", "libxcb-image.so.0"], ["libglib-2.0.so.0", "libEGL.so.1", "libGL.so.1", "libpulse.so.0"]],
-    ids=["the plugin's", "the modules'"],
+    [
+        pytest.param(["libxcb-cursor.so.0", "libxcb-image.so.0"], id="the plugin's", marks=pytest.mark.slow),
+        pytest.param(["libglib-2.0.so.0", "libEGL.so.1", "libGL.so.1", "libpulse.so.0"], id="the modules'"),
+    ],
 )
 def test_every_missing_package_is_named_at_once(tmp_path: Path, hidden: list[str]) -> None:
     """Some of these may be missing here anyway; those that are not are hidden."""

@@ -183,6 +183,7 @@ def test_grus_speak_plays_to_the_end_and_says_so_where_the_loudspeaker_goes(
     assert "grus: The loudspeaker was disconnected. -o FILE writes the sound instead." in said
 
 
+@pytest.mark.slow
 def test_grus_listen_hears_the_microphone_until_ctrl_c(
     pulse: Pulse, portaudio: dict[str, str], ears: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -144,7 +144,7 @@ def test_what_cannot_start_says_why(command: Command, model: Path, tmp_path: Pat
     assert (outcome.code, outcome.err.startswith("grus: ")) == (2, True)
 
 
-@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("end", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
 def test_it_serves_until_it_is_told_to_stop(model: Path, end: signal.Signals) -> None:
     command = [sys.executable, "-m", "app.cli", "serve", "--model", f"tiny={model}", "--port", "0", "--cpu"]
     environment = {**os.environ, "GRUS_GRACE": "1", "GRUS_GPU_MEMORY_LIMIT": "1G"}

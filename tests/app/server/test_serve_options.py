@@ -93,7 +93,7 @@ def test_replies_are_made_as_the_options_say(backend: str, model: Path, tmp_path
     assert {"queue", "prefill", "decode"} <= names
 
 
-@pytest.mark.parametrize("backend", ["torch", pytest.param("mlx", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("backend", [pytest.param("torch", marks=pytest.mark.slow), "mlx"])
 def test_models_come_and_go_as_the_options_say(backend: str, model: Path, tmp_path: Path) -> None:
     folder = tmp_path / "models"
     shutil.copytree(model, folder / "one")

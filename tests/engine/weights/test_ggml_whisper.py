@@ -132,7 +132,7 @@ def test_the_same_logits(kind: str, close: float, backend: str, tmp_path: Path) 
     assert np.abs(logits - wanted).max() < close * np.abs(wanted).max()
 
 
-@pytest.mark.parametrize("vocab", [MANY, 51865, ENGLISH])
+@pytest.mark.parametrize("vocab", [MANY, pytest.param(51865, marks=pytest.mark.slow), ENGLISH])
 def test_special_tokens_follow_from_the_size_of_the_vocabulary(vocab: int, tmp_path: Path) -> None:
     """As published models have them."""
     file = GgmlWhisper(write(tmp_path / "a.bin", vocab, "f16"))
