@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from PySide6.QtCore import QObject
@@ -57,6 +58,8 @@ class PortalKey(QObject):
     def _activated(self, body: tuple[Any, ...]) -> None:
         if body[:2] == (self._session, self._use.name) and not self._down:
             self._down = True
+            if token := body[3].get("activation_token"):
+                os.environ["XDG_ACTIVATION_TOKEN"] = str(token[1])  # Qt takes it from there when the window is raised
             self._use.pressed()
 
     def _deactivated(self, body: tuple[Any, ...]) -> None:

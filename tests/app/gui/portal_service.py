@@ -51,7 +51,12 @@ class Portal:
         what, _, name = line.strip().partition(" ")
         if what in ("press", "release"):
             signal = "Activated" if what == "press" else "Deactivated"
-            self.signal("GlobalShortcuts", signal, "osta{sv}", (self.bound.get(name, PATH), name, 1, {}))
+            self.signal(
+                "GlobalShortcuts",
+                signal,
+                "osta{sv}",
+                (self.bound.get(name, PATH), name, 1, {"activation_token": ("s", "token")}),
+            )
         elif what == "lie":  # another program of the session bus, which is no portal
             session = self.bound[name]
             with open_dbus_connection("SESSION") as other:

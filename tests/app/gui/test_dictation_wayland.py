@@ -26,6 +26,7 @@ from app.gui.dictation_key import DictationKey
 from app.gui.keyboard import systems
 from app.gui.keyboard.desktop_portal import DesktopPortal
 from app.gui.preferences import Preferences
+from tests.app.gui.conftest import Opened
 from tests.app.gui.test_dictation_key import PROGRAM, Streams, caption, eventually
 from tests.app.gui.test_hotkey import ROOT, _environment
 from tests.app.gui.test_listen_pane import Device
@@ -147,6 +148,7 @@ def window(qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))  # nothing that types
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     monkeypatch.delenv("YDOTOOL_SOCKET", raising=False)
+    monkeypatch.setenv("XDG_ACTIVATION_TOKEN", "")
     preferences = Preferences(tmp_path / "settings.json")
     preferences.put("dictation.key", "Ctrl+Alt+D")
     owner, said = QObject(), list[tuple[str, Any]]()
@@ -189,7 +191,7 @@ def test_the_desktop_may_refuse_the_key_or_take_it_away(start: Callable[..., Ser
     service.do("press other")
     service.do("press dictation")
     key.until(lambda: key.listening)
-    assert len(Device.opened) == 1
+    assert (len(Device.opened), os.environ["XDG_ACTIVATION_TOKEN"]) == (1, "token")
     service.do("close")
     key.until(lambda: "ended the shortcut" in key.about)
     assert not key.listening  # a release that never comes
@@ -216,6 +218,21 @@ def test_without_a_portal_settings_names_the_command_and_the_text_stays_in_the_c
     qapp.clipboard().setText("other")
     copy()
     assert qapp.clipboard().text() == "One."
+
+
+@pytest.mark.parametrize("interfaces", [ALL, pytest.param((), marks=pytest.mark.slow)])
+def test_settings_shows_the_fields_once_the_portal_answers(
+    start: Callable[..., Service], window: Any, open_grus: Callable[..., Opened], interfaces: tuple[str, ...]
+) -> None:
+    start(interfaces)
+    grus = open_grus()
+    pane: Any = grus.window.open_pane("settings")
+    if interfaces:
+        grus.until(lambda: pane.dictation.isVisible() and pane.hotkey.isVisible(), 20)
+        assert "Hold it" in pane.dictation_note.text()
+    else:
+        grus.until(lambda: "--dictate" in pane.dictation_note.text(), 20)
+        assert (pane.dictation.isVisible(), pane.hotkey.isVisible(), pane.cleanup.isVisible()) == (False, False, True)
 
 
 SWAY = """

@@ -6,7 +6,12 @@ Where wine and a compiler for Windows are installed, a slow test has wine's own 
 from __future__ import annotations
 
 import ctypes
+import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,6 +26,9 @@ from app.gui.keyboard.mac_key import EventKind, HotKeyId, MacKey
 from app.gui.keyboard.mac_paste import MacPaste
 from app.gui.keyboard.windows_key import WM_HOTKEY, Message, WindowsKey
 from app.gui.keyboard.windows_paste import Input, KeyboardInput, MouseInput, WindowsPaste
+from tests.app.gui.test_dictation_key import PROGRAM
+from tests.app.gui.test_hotkey import ROOT, _environment
+from tests.needs import need_program
 
 KEYS: Any = combination("Ctrl+Alt+D")
 CTRL, ALT, V = 0xA2, 0xA4, 0x56
@@ -256,3 +264,99 @@ def test_macos_pastes_with_command_v_once_it_may(
     qtbot.waitUntil(lambda: bool(ended), timeout=2000)
     assert (ended, clipboard.text()) == ([""], "before")
     assert [event[-1] for event in made.values()] == ["released"] * 2
+
+
+IN_WINE = """
+import ctypes, queue, subprocess
+from app.gui import hotkey
+from app.gui.keyboard import systems, windows_key, windows_paste
+
+class User32:
+    # wine's, in a process of its own: one call a line
+    def __init__(self):
+        self.process = subprocess.Popen(sys.argv[2:], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.answers, self.messages = queue.SimpleQueue(), queue.SimpleQueue()
+        assert self.process.stdout.readline() == "ready\\n"
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        for line in self.process.stdout:
+            what, _, value = line.strip().partition(" ")
+            (self.answers if what == "=" else self.messages).put(value)
+
+    def call(self, *words):
+        print(*words, file=self.process.stdin, flush=True)
+        return self.answers.get(timeout=20)
+
+    def SendInput(self, count, inputs, size):
+        return int(self.call("SendInput", count, size, ctypes.string_at(ctypes.addressof(inputs._obj), count * size).hex()))
+
+    def RegisterHotKey(self, window, *numbers):
+        return int(self.call("RegisterHotKey", *numbers))
+
+    def UnregisterHotKey(self, window, number):
+        return int(self.call("UnregisterHotKey", number))
+
+    def __getattr__(self, name):
+        return lambda *numbers: int(self.call(name, *numbers))
+
+    def dispatch(self):
+        # as Qt hands messages to its filters on Windows
+        while not self.messages.empty():
+            message = ctypes.create_string_buffer(bytes.fromhex(self.messages.get()))
+            key._held._filter.nativeEventFilter(b"windows_generic_MSG", ctypes.addressof(message))
+
+user = User32()
+windows_key.user_library = windows_paste.user_library = lambda: user
+systems.system = hotkey.system = dictation_key.system = lambda: "windows"
+timer = QTimer()
+timer.timeout.connect(user.dispatch)
+timer.start(10)
+"""
+LAST = """
+print(bytes.fromhex(user.call("text")).decode("utf-16-le"), flush=True)
+user.process.stdin.close()
+user.process.wait(20)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="wine is asked on Linux")
+def test_windows_key_and_paste_work_with_the_user32_of_wine(tmp_path: Path, screen: str) -> None:
+    """A key is really held, and a text field of wine's takes the text; the structures cross as bytes."""
+    need_program("xdotool", "openbox", "x86_64-w64-mingw32-gcc")
+    wine = shutil.which("wine64", path=os.pathsep.join([os.environ["PATH"], "/usr/lib/wine"]))
+    if wine is None:
+        pytest.skip("needs wine64, which packaging/system.txt names and this machine lacks")
+    program = tmp_path / "user32.exe"
+    source = Path(__file__).with_name("user32_in_wine.c")
+    subprocess.run(["x86_64-w64-mingw32-gcc", "-o", str(program), str(source), "-luser32"], check=True, timeout=120)
+    environment = _environment() | {
+        "DISPLAY": screen, "QT_QPA_PLATFORM": "xcb", "LC_ALL": "C.UTF-8", "HOME": str(tmp_path),
+        "WINEPREFIX": str(tmp_path / "wine"), "WINEDEBUG": "-all", "WINEDLLOVERRIDES": "mscoree,mshtml=",
+    }  # fmt: skip
+    subprocess.run([wine, "wineboot", "-i"], env=environment, check=True, timeout=240, stderr=subprocess.DEVNULL)
+    text = PROGRAM.replace("dictation_key.devices.Microphone, ", IN_WINE + "dictation_key.devices.Microphone, ", 1)
+    (tmp_path / "dictate.py").write_text(text + LAST, encoding="utf-8")
+
+    def press(*what: str) -> None:
+        subprocess.run(["xdotool", *what], env=environment, check=True, timeout=60, stdout=subprocess.DEVNULL)
+
+    manager = subprocess.Popen(["openbox"], env=environment, stderr=subprocess.DEVNULL)
+    try:
+        with subprocess.Popen(
+            [sys.executable, str(tmp_path / "dictate.py"), str(tmp_path / "settings.json"), wine, str(program)],
+            cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, encoding="utf-8",
+        ) as running:  # fmt: skip
+            assert running.stdout is not None
+            assert running.stdout.readline().split() == ["ready"]
+            press("search", "--sync", "--name", "user32 in wine", "windowactivate", "--sync")
+            press("sleep", "0.5", "keydown", "ctrl", "keydown", "alt", "keydown", "d", "sleep", "1")
+            assert running.stdout.readline() == "held\n"
+            press("keyup", "d", "sleep", "0.2", "keyup", "alt", "keyup", "ctrl")
+            assert running.stdout.readline() == "copied before\n"
+            assert running.stdout.readline() == "Grus grüßt die Kraniche 鶴.\n"
+            assert running.wait(60) == 0
+    finally:
+        manager.terminate()
+        manager.wait(10)
