@@ -17,6 +17,7 @@ from app.bundled import DESKTOP_ID
 SERVICE, PATH = "org.freedesktop.portal.Desktop", "/org/freedesktop/portal/desktop"
 _REQUEST, _SESSION = "org.freedesktop.portal.Request", "org.freedesktop.portal.Session"
 _OTHER = 2  # how a request ended: neither granted nor refused by the person
+_ANSWER = 300_000  # milliseconds; a portal that ended answers no request
 _REPLY = 25_000  # milliseconds; a service that must be started first takes seconds
 
 Then = Callable[[tuple[Any, ...] | None], Any]  # what was answered; None: an error, or nothing in time
@@ -34,6 +35,7 @@ class DesktopPortal(QObject):
         self._requests: dict[str, Callable[[tuple[Any, ...]], Any]] = {}
         self._signals: list[tuple[str, Callable[[tuple[Any, ...]], Any]]] = []
         self._owner = ""  # the portal's own name on the bus: any program may send signals to this one
+        self._own = ""  # this connection's name, as the paths of requests write it
         self._connection: Any = None
         try:
             from jeepney.io.blocking import open_dbus_connection
@@ -67,17 +69,22 @@ class DesktopPortal(QObject):
     ) -> None:
         """A call that a person may be asked about. `signature` ends in the options, `a{sv}`, which `body` leaves out."""
         token = f"grus{next(self._numbers)}"
-        path = f"{PATH}/request/{self._own}/{token}" if self._connection else ""
+        path = f"{PATH}/request/{self._own}/{token}"
 
         def answered(body: tuple[Any, ...]) -> None:
             code, results = body
             then({name: value for name, (_, value) in results.items()} if code == 0 else None)
 
         def called(answer: tuple[Any, ...] | None) -> None:
-            if answer is None and self._requests.pop(path, None) is not None:
+            if answer is None:
+                wait_no_longer()
+
+        def wait_no_longer() -> None:
+            if self._requests.pop(path, None) is not None:
                 then(None)
 
         self._requests[path] = answered
+        QTimer.singleShot(_ANSWER, self, wait_no_longer)
         self._call(interface, method, signature, (*body, {"handle_token": ("s", token), **options}), called)
 
     def open_session(

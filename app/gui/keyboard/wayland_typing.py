@@ -37,6 +37,7 @@ class WaylandTyping(QObject):
         self._method: Method | None = None
         self._asking: list[Callable[[], Any]] | None = None  # who waits for the way
         self._portal: PortalTyping | None = None
+        self._refused = False  # by the person, who is not asked again at every dictation
 
     def prepare(self, then: Callable[[], Any] = lambda: None) -> None:
         if self._method is not None:
@@ -76,11 +77,18 @@ class WaylandTyping(QObject):
 
     def _ask_portal(self) -> None:
         def offered(found: bool) -> None:
-            if not found:
+            if found and not self._refused:
+                self._portal = portal = PortalTyping(self._preferences, self, self._forget)
+                portal.start(lambda good: started(portal, good))
+            else:
                 self._ask_ydotool()
-                return
-            self._portal = portal = PortalTyping(self._preferences, self, self._forget)
-            portal.start(lambda good: self._use(portal.type) if good else self._ask_ydotool())
+
+        def started(portal: PortalTyping, good: bool) -> None:
+            self._refused = not good
+            if good:
+                self._use(portal.type)
+            else:
+                self._ask_ydotool()
 
         desktop_portal().offers(INTERFACE, offered)
 

@@ -197,6 +197,20 @@ def test_the_desktop_may_refuse_the_key_or_take_it_away(start: Callable[..., Ser
     assert not key.listening  # a release that never comes
 
 
+def test_who_does_not_let_grus_press_keys_is_asked_once(start: Callable[..., Service], window: Any) -> None:
+    service = start(refused=["Start"])
+    key = window()
+    for _ in range(2):
+        key.begin()
+        key.end()
+        key._streams.receive([caption("One.")])
+        key._streams.ended("")
+        before = len(key.said)
+        key.until(lambda before=before: len(key.said) > before)
+    assert [sentence for sentence, _ in key.said] == [key.said[0][0]] * 2
+    assert len([event for event in service.seen() if "devices" in event]) == 1
+
+
 def test_without_a_portal_settings_names_the_command_and_the_text_stays_in_the_clipboard(
     start: Callable[..., Service], window: Any, qapp: QApplication
 ) -> None:
@@ -238,16 +252,15 @@ def test_settings_shows_the_fields_once_the_portal_answers(
 SWAY = """
 output HEADLESS-1 mode 800x600
 seat seat0 fallback true
-bindsym Ctrl+Alt+d exec {command}
 """
 
 
 @pytest.fixture
-def sway(tmp_path: Path) -> Iterator[Callable[..., dict[str, str]]]:
-    """`sway(command)`: a real compositor without a screen, with a key for the command; returns the environment for its programs."""
+def sway() -> Iterator[dict[str, str]]:
+    """A real compositor without a screen: the environment for its programs."""
     need_program("sway", "foot", "wtype", "wl-copy")
     folder = Path(tempfile.mkdtemp(prefix="grus-sway-", dir="/tmp"))  # the path of a socket is short
-    (folder / "config").write_text(SWAY.format(command=f"{folder}/pressed"))
+    (folder / "config").write_text(SWAY)
     as_user: list[str] = []
     if os.geteuid() == 0:  # Sway refuses to run as root
         os.chown(folder, 65534, 65534)
