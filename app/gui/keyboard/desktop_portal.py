@@ -7,6 +7,7 @@ numbers nor lists of structures, which the portal asks for.
 from __future__ import annotations
 
 import itertools
+import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ from PySide6.QtCore import QCoreApplication, QObject, QSocketNotifier, QTimer
 
 from app.bundled import DESKTOP_ID
 
+_log = logging.getLogger(__name__)
 SERVICE, PATH = "org.freedesktop.portal.Desktop", "/org/freedesktop/portal/desktop"
 _REQUEST, _SESSION = "org.freedesktop.portal.Request", "org.freedesktop.portal.Session"
 _OTHER = 2  # how a request ended: neither granted nor refused by the person
@@ -25,11 +27,10 @@ Results = Callable[[dict[str, Any] | None], Any]  # what a request brought; None
 
 
 class DesktopPortal(QObject):
-    """One connection to the session bus. `fault`: why there is none, once it was tried."""
+    """One connection to the session bus. Where there is none, every call ends as one that the portal refuses."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
-        self.fault = ""
         self._numbers = itertools.count(1)
         self._replies: dict[int, Then] = {}
         self._requests: dict[str, Callable[[tuple[Any, ...]], Any]] = {}
@@ -42,7 +43,7 @@ class DesktopPortal(QObject):
 
             self._connection = open_dbus_connection("SESSION", enable_fds=True)
         except (ImportError, OSError, KeyError, ValueError, RuntimeError) as error:
-            self.fault = str(error) or type(error).__name__
+            _log.info("There is no session bus: %s", error)
             return
         self._own = self._connection.unique_name[1:].replace(".", "_")
         self._watch = QSocketNotifier(self._connection.sock.fileno(), QSocketNotifier.Type.Read, self)
@@ -173,7 +174,7 @@ class DesktopPortal(QObject):
 
     def _lose(self, error: Exception) -> None:
         """The session bus is gone, as at the end of a session."""
-        self.fault = str(error)
+        _log.info("The session bus ended: %s", error)
         self._watch.setEnabled(False)
         self._connection.close()
         self._connection = None
