@@ -34,6 +34,7 @@ class Start:
     models: Mapping[str, str] = field(default_factory=dict)  # name -> folder or repository
     folder: Path | None = None  # keep everything here instead of in the default places
     offline: bool = False  # whatever the settings say
+    dictate: bool = False  # begin dictation in the Grus that is open, or end it
 
 
 def start(wanted: Start) -> int:
@@ -50,7 +51,7 @@ def start(wanted: Start) -> int:
     assert isinstance(app, QApplication)
     places = (places_under(wanted.folder) if wanted.folder else default_folders()).make()
     name = name_for(places.data)
-    if hand_over(name, wanted.files):
+    if hand_over(name, wanted.files, wanted.dictate):
         return 0
     logging.basicConfig(stream=sys.stderr, format="%(name)s: %(message)s", level=logging.WARNING)
     log = keep_log(places.logs, "app")
@@ -59,7 +60,9 @@ def start(wanted: Start) -> int:
     if log.crashed:
         window.show_crash()
     window.offer_updates()
-    reception = SingleInstance(name, window.take_files, window)
+    dictation = window.context.dictation
+    assert dictation is not None
+    reception = SingleInstance(name, window.take_files, window, dictation.toggle)
     if isinstance(app, GrusApplication):
         app.open_files_with(window.take_files)
     _announce(window)
@@ -161,9 +164,10 @@ def close_context(window: Window) -> None:
 
     context = window.context
     offline.permit()
-    for key in (context.hotkey, context.dictation):
-        if key is not None:
-            key.release()
+    if context.hotkey is not None:
+        context.hotkey.release()
+    if context.dictation is not None:
+        context.dictation.close()
     window.gc_policy.stop()
     context.core.close()
     QCoreApplication.processEvents()  # the last words of replies that were stopped

@@ -363,10 +363,11 @@ def main() -> int:
     from PySide6.QtGui import QCursor
     from PySide6.QtWidgets import QApplication
 
-    from app.gui import hotkey
+    from app.gui import dictation_key, hotkey
     from app.main import close_context
 
-    hotkey.system = lambda: "x11"  # drawn off screen, where no system gives a shortcut; none is registered
+    # drawn off screen, where no system gives a shortcut; none is registered
+    hotkey.system = dictation_key.system = lambda: "x11"
     IMAGES.mkdir(parents=True, exist_ok=True)
     app = QApplication([])
     QCursor.setPos(SIZE[0] // 2, SIZE[1] - 4)  # over nothing that lights up

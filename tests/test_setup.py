@@ -48,6 +48,7 @@ class Machine:
             "Xvfb",
             "curl",
             "xdotool",
+            "dbus-daemon",
             "openbox",
             "xterm",
             "pulseaudio",

@@ -17,6 +17,7 @@ Opens the window: chat, read documents, speak and listen.
   grus app
   grus app --model Qwen/Qwen3-0.6B
   grus report.pdf                     opens the file in Read
+  grus app --dictate                  begins dictation in the Grus that is open, or ends it
 
 A second start raises the window that is open and hands its files over. On a machine without a screen, models are
 served to programs instead."""
@@ -41,6 +42,11 @@ def add_to(commands: Any) -> None:
         "--offline", action="store_true", help="never use the network: no search, no downloads, no images from URLs"
     )
     command.add_argument("--folder", type=Path, metavar="DIR", help="keep conversations and settings in this folder")
+    command.add_argument(
+        "--dictate",
+        action="store_true",
+        help="begin dictation into the app in front, or end it: for a shortcut of the desktop's; Grus must be open",
+    )
     command.set_defaults(command=window)
 
 
@@ -54,7 +60,7 @@ def window(options: argparse.Namespace) -> int:
     if problem:
         return _serve_instead(options, problem)
     files = [file.expanduser().resolve() for file in options.files]
-    return start(Start(files, _named(options.model), options.folder, options.offline))
+    return start(Start(files, _named(options.model), options.folder, options.offline, options.dictate))
 
 
 def _named(models: list[str]) -> dict[str, str]:

@@ -33,15 +33,15 @@ def name_for(data: Path) -> str:
     return "grus-" + hashlib.sha256(str(data.resolve()).encode()).hexdigest()[:16]
 
 
-def hand_over(name: str, files: Sequence[Path]) -> bool:
-    """Give the files to the Grus that runs already. False when none does."""
+def hand_over(name: str, files: Sequence[Path], dictate: bool = False) -> bool:
+    """Give the files to the Grus that runs already, or have it begin or end dictation. False when none does."""
     socket = QLocalSocket()
     socket.connectToServer(name)
     if not socket.waitForConnected(_PATIENCE):
         return False
     token = os.environ.get(_TOKEN, "")
-    message = json.dumps({"files": [str(file.resolve()) for file in files], "token": token}).encode() + b"\n"
-    socket.write(message)
+    message = {"files": [str(file.resolve()) for file in files], "token": token, "dictate": dictate}
+    socket.write(json.dumps(message).encode() + b"\n")
     socket.waitForBytesWritten(_PATIENCE)
     # the first answers when it has read all: only then may this process end
     answered = socket.waitForReadyRead(_PATIENCE * 3)
@@ -50,11 +50,17 @@ def hand_over(name: str, files: Sequence[Path]) -> bool:
 
 
 class SingleInstance(QObject):
-    """The first Grus's side: takes files from later starts. Only the same user can reach it."""
+    """The first Grus's side: takes files from later starts, or what they ask of dictation. Only the same user can reach it."""
 
-    def __init__(self, name: str, take: Callable[[list[Path]], object], parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        take: Callable[[list[Path]], object],
+        parent: QObject | None = None,
+        dictate: Callable[[], object] = lambda: None,
+    ) -> None:
         super().__init__(parent)
-        self._take = take
+        self._take, self._dictate = take, dictate
         self._server = QLocalServer(self)
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
         self._server.newConnection.connect(self._greet)
@@ -86,6 +92,9 @@ class SingleInstance(QObject):
         try:
             message = json.loads(line)
             files = [Path(name) for name in message["files"]]
+            if message.get("dictate"):  # the app in front stays there
+                self._dictate()
+                return
             if token := message.get("token"):
                 os.environ[_TOKEN] = str(token)  # Qt takes it from there when the window is raised
         except (ValueError, KeyError, TypeError):

@@ -1,16 +1,19 @@
-"""Dictation into any app: a key is held while one speaks, and the text appears at the cursor of the app in front. On X11."""
+"""Dictation into any app: a key is held while one speaks, and the text appears at the cursor of the app in front."""
 
 from __future__ import annotations
 
 import queue
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PySide6.QtCore import QObject
 
-from app.gui.hotkey import Combination, HotKey, X11Key, system
+from app.gui.hotkey import HotKey, command
+from app.gui.keyboard.clipboard_paste import PasteError
+from app.gui.keyboard.combination import KeyUse
+from app.gui.keyboard.systems import paste, system
 from app.gui.preferences import Preferences
 from app.gui.sound import devices
 from app.gui.texts import tr
@@ -18,6 +21,9 @@ from app.gui.viewmodels.listen import captioned
 from app.gui.viewmodels.signal import Signal
 from app.window_engine import StreamRunner
 from engine.errors import BackendUnavailable
+
+if TYPE_CHECKING:
+    from app.gui.keyboard.wayland_typing import WaylandTyping
 
 OWN_WORDS = "listen.own_words"  # the preference of Listen, Talk and dictation alike
 CLEAN_UP = "dictation.clean_up"  # the preference: the chat model in memory corrects what is dictated
@@ -54,12 +60,10 @@ class DictationKey(HotKey):
         self._dictations: list[_Dictation] = []  # in the order in which they were spoken
         self._waiting: list[str] = []  # texts that are still to be pasted
         self._pasting = False
+        self._wayland: WaylandTyping | None = None
         self._sound: queue.SimpleQueue[np.ndarray | None] = queue.SimpleQueue()
         super().__init__(preferences, self.begin, parent)
-
-    @property
-    def possible(self) -> bool:
-        return system() == "x11"
+        preferences.changed.connect(lambda key: self._prepare() if key == self.preference else None)
 
     @property
     def about(self) -> str:
@@ -69,16 +73,35 @@ class DictationKey(HotKey):
             return tr(
                 "Hold it, speak, and let it go: the text appears at the cursor, in any app. Clear the field for none."
             )
-        return tr("Dictation into other apps needs X11. In a message, Ctrl+Shift+V dictates.")
+        if system() == "wayland":
+            return tr(
+                "This desktop does not let apps see a key that is held. In its keyboard settings, add a shortcut for the "
+                "command {command}, which begins dictation, and the next time ends it.",
+                command=f"{command()} app --dictate",
+            )
+        return tr("Dictation into other apps needs a desktop. In a message, Ctrl+Shift+V dictates.")
+
+    @property
+    def works(self) -> bool:
+        """Whether a text can be dictated into other apps here, by the key or by the desktop's own shortcut."""
+        return system() != "none"
 
     @property
     def listening(self) -> bool:
         return self._microphone is not None
 
+    def toggle(self) -> None:
+        """A shortcut of the desktop's, which has no release."""
+        if self.listening:
+            self.end()
+        else:
+            self.begin()
+
     def begin(self) -> None:
         """The key is held."""
         if self.listening:
             return
+        self._prepare()
         sound: queue.SimpleQueue[np.ndarray | None] = queue.SimpleQueue()
         try:
             self._microphone = devices.Microphone(sound.put, self, self._lost)
@@ -125,8 +148,14 @@ class DictationKey(HotKey):
         self.end()
         super().release()
 
-    def _grab(self, keys: Combination) -> Any:
-        return X11Key(keys, self.begin, self, self.end)
+    def close(self) -> None:
+        """Grus ends."""
+        self.release()
+        if self._wayland is not None:
+            self._wayland.release()
+
+    def use(self) -> KeyUse:
+        return KeyUse("dictation", tr("Dictation"), self.begin, self.end, self.lose)
 
     def _lost(self, sentence: str) -> None:
         self.end()
@@ -146,29 +175,42 @@ class DictationKey(HotKey):
 
     def _paste(self) -> None:
         """One after another: each gives the clipboard back before the next takes it."""
-        from PySide6.QtGui import QGuiApplication
-
-        from app.gui.x11_paste import X11Paste
-
         text = " ".join(self._waiting)
         self._waiting.clear()
+        self._pasting = True
         try:
-            X11Paste(text, self, self._pasted)
-            self._pasting = True
-        except OSError as error:
-            QGuiApplication.clipboard().setText(text)
-            self._say(
-                tr(
-                    "The text cannot be typed ({error}); it is in the clipboard. On Debian, install libxtst6.",
-                    error=error,
-                ),
-                level="error",
-            )
+            if system() == "wayland":
+                self._wayland_typing().paste(text, lambda problem: self._pasted(text, problem))
+            else:
+                paste(text, self, lambda problem: self._pasted(text, problem))
+        except PasteError as error:
+            self._pasted(text, str(error))
 
-    def _pasted(self) -> None:
+    def _pasted(self, text: str, problem: str = "") -> None:
         self._pasting = False
+        if problem:
+            _copy(text)
+            self._say(problem, level="error", undo=(tr("Copy"), lambda: _copy(text)))
         if self._waiting:
             self._paste()
+
+    def _prepare(self) -> None:
+        """A desktop of Wayland may ask the person: when a key is chosen rather than in the middle of the first dictation."""
+        if system() == "wayland" and self._preferences.get(self.preference):
+            self._wayland_typing().prepare()
+
+    def _wayland_typing(self) -> WaylandTyping:
+        if self._wayland is None:
+            from app.gui.keyboard.wayland_typing import WaylandTyping
+
+            self._wayland = WaylandTyping(self._preferences, self)
+        return self._wayland
+
+
+def _copy(text: str) -> None:
+    from PySide6.QtGui import QGuiApplication
+
+    QGuiApplication.clipboard().setText(text)
 
 
 def _heard(core: Any, model: str, sound: queue.SimpleQueue[np.ndarray | None], chat_model: str | None) -> Iterator[Any]:

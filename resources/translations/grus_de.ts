@@ -835,7 +835,7 @@
     </message>
     <message>
         <source>Copy</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py, app/gui/logview.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py, app/gui/dictation_key.py, app/gui/logview.py</extracomment>
         <translation>Kopieren</translation>
     </message>
     <message>
@@ -1029,9 +1029,14 @@
         <translation>Diktat läuft. Zum Beenden noch einmal drücken.</translation>
     </message>
     <message>
-        <source>Dictation into other apps needs X11. In a message, Ctrl+Shift+V dictates.</source>
+        <source>Dictation</source>
         <extracomment>app/gui/dictation_key.py</extracomment>
-        <translation>Das Diktieren in andere Apps braucht X11. In einer Nachricht diktiert Strg+Umschalt+V.</translation>
+        <translation>Diktat</translation>
+    </message>
+    <message>
+        <source>Dictation into other apps needs a desktop. In a message, Ctrl+Shift+V dictates.</source>
+        <extracomment>app/gui/dictation_key.py</extracomment>
+        <translation>Das Diktieren in andere Apps braucht eine Desktop-Umgebung. In einer Nachricht diktiert Strg+Umschalt+V.</translation>
     </message>
     <message>
         <source>Dictation key</source>
@@ -3464,7 +3469,7 @@
     </message>
     <message>
         <source>Show Grus</source>
-        <extracomment>app/gui/desktop.py</extracomment>
+        <extracomment>app/gui/desktop.py, app/gui/hotkey.py</extracomment>
         <translation>Grus anzeigen</translation>
     </message>
     <message numerus="yes">
@@ -3991,6 +3996,16 @@
         <translation>Datum, Wochentag und Uhrzeit.</translation>
     </message>
     <message>
+        <source>The desktop did not give the shortcut. Clear the field and press the keys again.</source>
+        <extracomment>app/gui/keyboard/portal_key.py</extracomment>
+        <translation>Die Desktop-Umgebung hat das Tastenkürzel nicht vergeben. Leeren Sie das Feld und drücken Sie die Tasten noch einmal.</translation>
+    </message>
+    <message>
+        <source>The desktop ended the shortcut. Clear the field and press the keys again.</source>
+        <extracomment>app/gui/keyboard/portal_key.py</extracomment>
+        <translation>Die Desktop-Umgebung hat das Tastenkürzel beendet. Leeren Sie das Feld und drücken Sie die Tasten noch einmal.</translation>
+    </message>
+    <message>
         <source>The disk has too little room for what is in this archive.</source>
         <extracomment>app/gui/store/archive.py</extracomment>
         <translation>Auf dem Datenträger ist zu wenig Platz für den Inhalt dieses Archivs.</translation>
@@ -4377,7 +4392,7 @@
     </message>
     <message>
         <source>The text cannot be typed ({error}); it is in the clipboard. On Debian, install libxtst6.</source>
-        <extracomment>app/gui/dictation_key.py</extracomment>
+        <extracomment>app/gui/keyboard/x11_paste.py</extracomment>
         <translation>Der Text kann nicht eingefügt werden ({error}); er liegt in der Zwischenablage. Unter Debian libxtst6 installieren.</translation>
     </message>
     <message>
@@ -4621,9 +4636,24 @@
         <translation>Diese Desktop-Umgebung erlaubt Apps keine Bildschirmaufnahmen. Nehmen Sie ein Bildschirmfoto mit deren eigenem Werkzeug auf und fügen Sie es hier ein.</translation>
     </message>
     <message>
+        <source>This desktop does not let apps see a key that is held. In its keyboard settings, add a shortcut for the command {command}, which begins dictation, and the next time ends it.</source>
+        <extracomment>app/gui/dictation_key.py</extracomment>
+        <translation>Diese Desktop-Umgebung lässt Apps keine gehaltene Taste erkennen. Legen Sie in ihren Tastatureinstellungen ein Kürzel für den Befehl {command} an, der das Diktat beginnt und beim nächsten Mal beendet.</translation>
+    </message>
+    <message>
         <source>This desktop does not let apps set global shortcuts. In its keyboard settings, add a shortcut for the command {command}, which brings the window to the front.</source>
         <extracomment>app/gui/hotkey.py</extracomment>
         <translation>Diese Desktop-Umgebung erlaubt Apps keine globalen Tastenkürzel. Legen Sie in ihren Tastatureinstellungen ein Kürzel für den Befehl {command} an, der das Fenster nach vorn holt.</translation>
+    </message>
+    <message>
+        <source>This desktop lets no app type into others, so the text is in the clipboard. Install wtype (Sway, Hyprland), or ydotool with its service (any desktop).</source>
+        <extracomment>app/gui/keyboard/wayland_typing.py</extracomment>
+        <translation>Diese Desktop-Umgebung lässt keine App in andere schreiben, darum liegt der Text in der Zwischenablage. Installieren Sie wtype (Sway, Hyprland) oder ydotool mit seinem Dienst (jede Desktop-Umgebung).</translation>
+    </message>
+    <message>
+        <source>This desktop lets no app type into others. Copy puts the text into the clipboard. Install wtype (Sway, Hyprland), or ydotool with its service and wl-clipboard (any desktop).</source>
+        <extracomment>app/gui/keyboard/wayland_typing.py</extracomment>
+        <translation>Diese Desktop-Umgebung lässt keine App in andere schreiben. „Kopieren“ legt den Text in die Zwischenablage. Installieren Sie wtype (Sway, Hyprland) oder ydotool mit seinem Dienst und wl-clipboard (jede Desktop-Umgebung).</translation>
     </message>
     <message>
         <source>This download was interrupted. What was downloaded is kept.</source>
@@ -5201,6 +5231,11 @@
         <translation>Fenster</translation>
     </message>
     <message>
+        <source>Windows does not let Grus type into this app; the text is in the clipboard. Press Ctrl+V there.</source>
+        <extracomment>app/gui/keyboard/windows_paste.py</extracomment>
+        <translation>Windows lässt Grus nicht in diese App schreiben; der Text liegt in der Zwischenablage. Drücken Sie dort Strg+V.</translation>
+    </message>
+    <message>
         <source>With headphones, you can interrupt the voice by speaking. With loudspeakers, turn this off: Grus then listens after it has finished speaking.</source>
         <extracomment>app/gui/chat/talk_bar.py</extracomment>
         <translation>Mit Kopfhörern können Sie die Stimme durch Sprechen unterbrechen. Schalten Sie dies bei Lautsprechern aus: Grus hört dann erst zu, wenn es zu Ende gesprochen hat.</translation>
@@ -5372,6 +5407,11 @@
         <source>low</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>tief</translation>
+    </message>
+    <message>
+        <source>macOS does not let Grus type into other apps yet: allow it in System Settings, Privacy &amp; Security, Accessibility. The text is in the clipboard.</source>
+        <extracomment>app/gui/keyboard/mac_paste.py</extracomment>
+        <translation>macOS lässt Grus noch nicht in andere Apps schreiben: Erlauben Sie es in den Systemeinstellungen unter „Datenschutz &amp; Sicherheit“, „Bedienungshilfen“. Der Text liegt in der Zwischenablage.</translation>
     </message>
     <message>
         <source>moderate</source>

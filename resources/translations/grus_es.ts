@@ -835,7 +835,7 @@
     </message>
     <message>
         <source>Copy</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py, app/gui/logview.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py, app/gui/dictation_key.py, app/gui/logview.py</extracomment>
         <translation>Copiar</translation>
     </message>
     <message>
@@ -1029,9 +1029,14 @@
         <translation>Dictando. Pulsa de nuevo para detener.</translation>
     </message>
     <message>
-        <source>Dictation into other apps needs X11. In a message, Ctrl+Shift+V dictates.</source>
+        <source>Dictation</source>
         <extracomment>app/gui/dictation_key.py</extracomment>
-        <translation>El dictado en otras aplicaciones necesita X11. En un mensaje, Ctrl+Mayús+V dicta.</translation>
+        <translation>Dictado</translation>
+    </message>
+    <message>
+        <source>Dictation into other apps needs a desktop. In a message, Ctrl+Shift+V dictates.</source>
+        <extracomment>app/gui/dictation_key.py</extracomment>
+        <translation>El dictado en otras aplicaciones necesita un escritorio. En un mensaje, Ctrl+Mayús+V dicta.</translation>
     </message>
     <message>
         <source>Dictation key</source>
@@ -3464,7 +3469,7 @@
     </message>
     <message>
         <source>Show Grus</source>
-        <extracomment>app/gui/desktop.py</extracomment>
+        <extracomment>app/gui/desktop.py, app/gui/hotkey.py</extracomment>
         <translation>Mostrar Grus</translation>
     </message>
     <message numerus="yes">
@@ -3991,6 +3996,16 @@
         <translation>La fecha, el día de la semana y la hora.</translation>
     </message>
     <message>
+        <source>The desktop did not give the shortcut. Clear the field and press the keys again.</source>
+        <extracomment>app/gui/keyboard/portal_key.py</extracomment>
+        <translation>El escritorio no concedió el atajo. Vacíe el campo y pulse las teclas otra vez.</translation>
+    </message>
+    <message>
+        <source>The desktop ended the shortcut. Clear the field and press the keys again.</source>
+        <extracomment>app/gui/keyboard/portal_key.py</extracomment>
+        <translation>El escritorio retiró el atajo. Vacíe el campo y pulse las teclas otra vez.</translation>
+    </message>
+    <message>
         <source>The disk has too little room for what is in this archive.</source>
         <extracomment>app/gui/store/archive.py</extracomment>
         <translation>El disco no tiene espacio suficiente para el contenido de este archivo.</translation>
@@ -4377,7 +4392,7 @@
     </message>
     <message>
         <source>The text cannot be typed ({error}); it is in the clipboard. On Debian, install libxtst6.</source>
-        <extracomment>app/gui/dictation_key.py</extracomment>
+        <extracomment>app/gui/keyboard/x11_paste.py</extracomment>
         <translation>El texto no se puede escribir ({error}); está en el portapapeles. En Debian, instale libxtst6.</translation>
     </message>
     <message>
@@ -4621,9 +4636,24 @@
         <translation>Este escritorio no permite que las aplicaciones capturen la pantalla. Haz una captura con la herramienta del escritorio y pégala aquí.</translation>
     </message>
     <message>
+        <source>This desktop does not let apps see a key that is held. In its keyboard settings, add a shortcut for the command {command}, which begins dictation, and the next time ends it.</source>
+        <extracomment>app/gui/dictation_key.py</extracomment>
+        <translation>Este escritorio no permite que las aplicaciones vean una tecla mantenida. En sus ajustes de teclado, añada un atajo para el comando {command}, que empieza el dictado y la próxima vez lo termina.</translation>
+    </message>
+    <message>
         <source>This desktop does not let apps set global shortcuts. In its keyboard settings, add a shortcut for the command {command}, which brings the window to the front.</source>
         <extracomment>app/gui/hotkey.py</extracomment>
         <translation>Este escritorio no permite que las aplicaciones definan atajos globales. En sus ajustes de teclado, añade un atajo para el comando {command}, que trae la ventana al frente.</translation>
+    </message>
+    <message>
+        <source>This desktop lets no app type into others, so the text is in the clipboard. Install wtype (Sway, Hyprland), or ydotool with its service (any desktop).</source>
+        <extracomment>app/gui/keyboard/wayland_typing.py</extracomment>
+        <translation>Este escritorio no permite que una aplicación escriba en otras, por eso el texto está en el portapapeles. Instale wtype (Sway, Hyprland), o ydotool con su servicio (cualquier escritorio).</translation>
+    </message>
+    <message>
+        <source>This desktop lets no app type into others. Copy puts the text into the clipboard. Install wtype (Sway, Hyprland), or ydotool with its service and wl-clipboard (any desktop).</source>
+        <extracomment>app/gui/keyboard/wayland_typing.py</extracomment>
+        <translation>Este escritorio no permite que una aplicación escriba en otras. Copiar pone el texto en el portapapeles. Instale wtype (Sway, Hyprland), o ydotool con su servicio y wl-clipboard (cualquier escritorio).</translation>
     </message>
     <message>
         <source>This download was interrupted. What was downloaded is kept.</source>
@@ -5201,6 +5231,11 @@
         <translation>Ventana</translation>
     </message>
     <message>
+        <source>Windows does not let Grus type into this app; the text is in the clipboard. Press Ctrl+V there.</source>
+        <extracomment>app/gui/keyboard/windows_paste.py</extracomment>
+        <translation>Windows no permite que Grus escriba en esta aplicación; el texto está en el portapapeles. Pulse Ctrl+V en ella.</translation>
+    </message>
+    <message>
         <source>With headphones, you can interrupt the voice by speaking. With loudspeakers, turn this off: Grus then listens after it has finished speaking.</source>
         <extracomment>app/gui/chat/talk_bar.py</extracomment>
         <translation>Con auriculares puedes interrumpir la voz hablando. Con altavoces, desactiva esta opción: Grus escuchará cuando termine de hablar.</translation>
@@ -5372,6 +5407,11 @@
         <source>low</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>grave</translation>
+    </message>
+    <message>
+        <source>macOS does not let Grus type into other apps yet: allow it in System Settings, Privacy &amp; Security, Accessibility. The text is in the clipboard.</source>
+        <extracomment>app/gui/keyboard/mac_paste.py</extracomment>
+        <translation>macOS todavía no permite que Grus escriba en otras aplicaciones: autorícelo en Ajustes del Sistema, Privacidad y seguridad, Accesibilidad. El texto está en el portapapeles.</translation>
     </message>
     <message>
         <source>moderate</source>

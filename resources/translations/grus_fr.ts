@@ -835,7 +835,7 @@
     </message>
     <message>
         <source>Copy</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py, app/gui/logview.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py, app/gui/dictation_key.py, app/gui/logview.py</extracomment>
         <translation>Copier</translation>
     </message>
     <message>
@@ -1029,9 +1029,14 @@
         <translation>Dictée en cours. Appuyez à nouveau pour l’arrêter.</translation>
     </message>
     <message>
-        <source>Dictation into other apps needs X11. In a message, Ctrl+Shift+V dictates.</source>
+        <source>Dictation</source>
         <extracomment>app/gui/dictation_key.py</extracomment>
-        <translation>La dictée dans d’autres applications nécessite X11. Dans un message, Ctrl+Maj+V dicte.</translation>
+        <translation>Dictée</translation>
+    </message>
+    <message>
+        <source>Dictation into other apps needs a desktop. In a message, Ctrl+Shift+V dictates.</source>
+        <extracomment>app/gui/dictation_key.py</extracomment>
+        <translation>La dictée dans d’autres applications demande un environnement de bureau. Dans un message, Ctrl+Maj+V dicte.</translation>
     </message>
     <message>
         <source>Dictation key</source>
@@ -3464,7 +3469,7 @@
     </message>
     <message>
         <source>Show Grus</source>
-        <extracomment>app/gui/desktop.py</extracomment>
+        <extracomment>app/gui/desktop.py, app/gui/hotkey.py</extracomment>
         <translation>Afficher Grus</translation>
     </message>
     <message numerus="yes">
@@ -3991,6 +3996,16 @@
         <translation>La date, le jour de la semaine et l’heure.</translation>
     </message>
     <message>
+        <source>The desktop did not give the shortcut. Clear the field and press the keys again.</source>
+        <extracomment>app/gui/keyboard/portal_key.py</extracomment>
+        <translation>L’environnement de bureau n’a pas accordé le raccourci. Videz le champ et appuyez de nouveau sur les touches.</translation>
+    </message>
+    <message>
+        <source>The desktop ended the shortcut. Clear the field and press the keys again.</source>
+        <extracomment>app/gui/keyboard/portal_key.py</extracomment>
+        <translation>L’environnement de bureau a retiré le raccourci. Videz le champ et appuyez de nouveau sur les touches.</translation>
+    </message>
+    <message>
         <source>The disk has too little room for what is in this archive.</source>
         <extracomment>app/gui/store/archive.py</extracomment>
         <translation>Le disque n’a pas assez de place pour le contenu de cette archive.</translation>
@@ -4377,7 +4392,7 @@
     </message>
     <message>
         <source>The text cannot be typed ({error}); it is in the clipboard. On Debian, install libxtst6.</source>
-        <extracomment>app/gui/dictation_key.py</extracomment>
+        <extracomment>app/gui/keyboard/x11_paste.py</extracomment>
         <translation>Le texte ne peut pas être saisi ({error}) ; il est dans le presse-papiers. Sous Debian, installez libxtst6.</translation>
     </message>
     <message>
@@ -4621,9 +4636,24 @@
         <translation>Cet environnement de bureau ne laisse pas les applications capturer l’écran. Faites une capture avec son propre outil, puis collez-la ici.</translation>
     </message>
     <message>
+        <source>This desktop does not let apps see a key that is held. In its keyboard settings, add a shortcut for the command {command}, which begins dictation, and the next time ends it.</source>
+        <extracomment>app/gui/dictation_key.py</extracomment>
+        <translation>Cet environnement de bureau ne laisse pas les applications voir une touche maintenue. Dans ses réglages de clavier, ajoutez un raccourci pour la commande {command}, qui commence la dictée et, la fois suivante, la termine.</translation>
+    </message>
+    <message>
         <source>This desktop does not let apps set global shortcuts. In its keyboard settings, add a shortcut for the command {command}, which brings the window to the front.</source>
         <extracomment>app/gui/hotkey.py</extracomment>
         <translation>Cet environnement de bureau ne permet pas aux applications de définir des raccourcis globaux. Dans ses réglages de clavier, ajoutez un raccourci pour la commande {command}, qui amène la fenêtre au premier plan.</translation>
+    </message>
+    <message>
+        <source>This desktop lets no app type into others, so the text is in the clipboard. Install wtype (Sway, Hyprland), or ydotool with its service (any desktop).</source>
+        <extracomment>app/gui/keyboard/wayland_typing.py</extracomment>
+        <translation>Cet environnement de bureau ne laisse aucune application écrire dans les autres : le texte est donc dans le presse-papiers. Installez wtype (Sway, Hyprland), ou ydotool avec son service (tout environnement).</translation>
+    </message>
+    <message>
+        <source>This desktop lets no app type into others. Copy puts the text into the clipboard. Install wtype (Sway, Hyprland), or ydotool with its service and wl-clipboard (any desktop).</source>
+        <extracomment>app/gui/keyboard/wayland_typing.py</extracomment>
+        <translation>Cet environnement de bureau ne laisse aucune application écrire dans les autres. Copier place le texte dans le presse-papiers. Installez wtype (Sway, Hyprland), ou ydotool avec son service et wl-clipboard (tout environnement).</translation>
     </message>
     <message>
         <source>This download was interrupted. What was downloaded is kept.</source>
@@ -5201,6 +5231,11 @@
         <translation>Fenêtre</translation>
     </message>
     <message>
+        <source>Windows does not let Grus type into this app; the text is in the clipboard. Press Ctrl+V there.</source>
+        <extracomment>app/gui/keyboard/windows_paste.py</extracomment>
+        <translation>Windows ne laisse pas Grus écrire dans cette application ; le texte est dans le presse-papiers. Appuyez-y sur Ctrl+V.</translation>
+    </message>
+    <message>
         <source>With headphones, you can interrupt the voice by speaking. With loudspeakers, turn this off: Grus then listens after it has finished speaking.</source>
         <extracomment>app/gui/chat/talk_bar.py</extracomment>
         <translation>Avec un casque, vous pouvez interrompre la voix en parlant. Avec des haut-parleurs, désactivez cette option&#xa0;: Grus n’écoute alors qu’après avoir fini de parler.</translation>
@@ -5372,6 +5407,11 @@
         <source>low</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>grave</translation>
+    </message>
+    <message>
+        <source>macOS does not let Grus type into other apps yet: allow it in System Settings, Privacy &amp; Security, Accessibility. The text is in the clipboard.</source>
+        <extracomment>app/gui/keyboard/mac_paste.py</extracomment>
+        <translation>macOS ne laisse pas encore Grus écrire dans d’autres applications : autorisez-le dans Réglages Système, Confidentialité et sécurité, Accessibilité. Le texte est dans le presse-papiers.</translation>
     </message>
     <message>
         <source>moderate</source>

@@ -835,7 +835,7 @@
     </message>
     <message>
         <source>Copy</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py, app/gui/logview.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py, app/gui/dictation_key.py, app/gui/logview.py</extracomment>
         <translation>コピー</translation>
     </message>
     <message>
@@ -1029,9 +1029,14 @@
         <translation>音声入力中です。もう一度押すと停止します。</translation>
     </message>
     <message>
-        <source>Dictation into other apps needs X11. In a message, Ctrl+Shift+V dictates.</source>
+        <source>Dictation</source>
         <extracomment>app/gui/dictation_key.py</extracomment>
-        <translation>ほかのアプリへの音声入力には X11 が必要です。メッセージでは Ctrl+Shift+V で音声入力できます。</translation>
+        <translation>音声入力</translation>
+    </message>
+    <message>
+        <source>Dictation into other apps needs a desktop. In a message, Ctrl+Shift+V dictates.</source>
+        <extracomment>app/gui/dictation_key.py</extracomment>
+        <translation>ほかのアプリへの音声入力にはデスクトップ環境が必要です。メッセージでは Ctrl+Shift+V で音声入力できます。</translation>
     </message>
     <message>
         <source>Dictation key</source>
@@ -3463,7 +3468,7 @@
     </message>
     <message>
         <source>Show Grus</source>
-        <extracomment>app/gui/desktop.py</extracomment>
+        <extracomment>app/gui/desktop.py, app/gui/hotkey.py</extracomment>
         <translation>Grus を表示</translation>
     </message>
     <message numerus="yes">
@@ -3989,6 +3994,16 @@
         <translation>日付、曜日、時刻。</translation>
     </message>
     <message>
+        <source>The desktop did not give the shortcut. Clear the field and press the keys again.</source>
+        <extracomment>app/gui/keyboard/portal_key.py</extracomment>
+        <translation>デスクトップ環境がショートカットを許可しませんでした。欄を空にして、もう一度キーを押してください。</translation>
+    </message>
+    <message>
+        <source>The desktop ended the shortcut. Clear the field and press the keys again.</source>
+        <extracomment>app/gui/keyboard/portal_key.py</extracomment>
+        <translation>デスクトップ環境がショートカットを終了しました。欄を空にして、もう一度キーを押してください。</translation>
+    </message>
+    <message>
         <source>The disk has too little room for what is in this archive.</source>
         <extracomment>app/gui/store/archive.py</extracomment>
         <translation>このアーカイブの内容に対してディスクの空き容量が足りません。</translation>
@@ -4375,7 +4390,7 @@
     </message>
     <message>
         <source>The text cannot be typed ({error}); it is in the clipboard. On Debian, install libxtst6.</source>
-        <extracomment>app/gui/dictation_key.py</extracomment>
+        <extracomment>app/gui/keyboard/x11_paste.py</extracomment>
         <translation>文字を入力できません ({error})。クリップボードに入れました。Debian では libxtst6 をインストールしてください。</translation>
     </message>
     <message>
@@ -4619,9 +4634,24 @@
         <translation>このデスクトップ環境では、アプリが画面を取り込めません。デスクトップのツールでスクリーンショットを撮り、ここに貼り付けてください。</translation>
     </message>
     <message>
+        <source>This desktop does not let apps see a key that is held. In its keyboard settings, add a shortcut for the command {command}, which begins dictation, and the next time ends it.</source>
+        <extracomment>app/gui/dictation_key.py</extracomment>
+        <translation>このデスクトップ環境では、アプリが押し続けられたキーを検出できません。デスクトップのキーボード設定で、コマンド {command} にショートカットを割り当ててください。音声入力を開始し、次に押すと終了します。</translation>
+    </message>
+    <message>
         <source>This desktop does not let apps set global shortcuts. In its keyboard settings, add a shortcut for the command {command}, which brings the window to the front.</source>
         <extracomment>app/gui/hotkey.py</extracomment>
         <translation>このデスクトップ環境では、アプリがグローバルショートカットを設定できません。デスクトップのキーボード設定で、ウインドウを前面に出すコマンド {command} にショートカットを割り当ててください。</translation>
+    </message>
+    <message>
+        <source>This desktop lets no app type into others, so the text is in the clipboard. Install wtype (Sway, Hyprland), or ydotool with its service (any desktop).</source>
+        <extracomment>app/gui/keyboard/wayland_typing.py</extracomment>
+        <translation>このデスクトップ環境では、アプリがほかのアプリに入力できないため、テキストをクリップボードに入れました。wtype (Sway、Hyprland)、または ydotool とそのサービス (すべての環境) をインストールしてください。</translation>
+    </message>
+    <message>
+        <source>This desktop lets no app type into others. Copy puts the text into the clipboard. Install wtype (Sway, Hyprland), or ydotool with its service and wl-clipboard (any desktop).</source>
+        <extracomment>app/gui/keyboard/wayland_typing.py</extracomment>
+        <translation>このデスクトップ環境では、アプリがほかのアプリに入力できません。「コピー」でテキストがクリップボードに入ります。wtype (Sway、Hyprland)、または ydotool とそのサービスおよび wl-clipboard (すべての環境) をインストールしてください。</translation>
     </message>
     <message>
         <source>This download was interrupted. What was downloaded is kept.</source>
@@ -5199,6 +5229,11 @@
         <translation>ウインドウ</translation>
     </message>
     <message>
+        <source>Windows does not let Grus type into this app; the text is in the clipboard. Press Ctrl+V there.</source>
+        <extracomment>app/gui/keyboard/windows_paste.py</extracomment>
+        <translation>Windows では、Grus はこのアプリに入力できません。テキストはクリップボードにあります。そのアプリで Ctrl+V を押してください。</translation>
+    </message>
+    <message>
         <source>With headphones, you can interrupt the voice by speaking. With loudspeakers, turn this off: Grus then listens after it has finished speaking.</source>
         <extracomment>app/gui/chat/talk_bar.py</extracomment>
         <translation>ヘッドフォンを使うと、話しかけて音声を中断できます。スピーカーを使う場合はオフにしてください。Grus は話し終えてから聞き取ります。</translation>
@@ -5369,6 +5404,11 @@
         <source>low</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>低い</translation>
+    </message>
+    <message>
+        <source>macOS does not let Grus type into other apps yet: allow it in System Settings, Privacy &amp; Security, Accessibility. The text is in the clipboard.</source>
+        <extracomment>app/gui/keyboard/mac_paste.py</extracomment>
+        <translation>macOS では、Grus はまだほかのアプリに入力できません。「システム設定」の「プライバシーとセキュリティ」にある「アクセシビリティ」で許可してください。テキストはクリップボードにあります。</translation>
     </message>
     <message>
         <source>moderate</source>

@@ -835,7 +835,7 @@
     </message>
     <message>
         <source>Copy</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py, app/gui/logview.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py, app/gui/dictation_key.py, app/gui/logview.py</extracomment>
         <translation>Copiar</translation>
     </message>
     <message>
@@ -1029,9 +1029,14 @@
         <translation>Ditando. Pressione novamente para parar.</translation>
     </message>
     <message>
-        <source>Dictation into other apps needs X11. In a message, Ctrl+Shift+V dictates.</source>
+        <source>Dictation</source>
         <extracomment>app/gui/dictation_key.py</extracomment>
-        <translation>O ditado em outros aplicativos precisa do X11. Em uma mensagem, Ctrl+Shift+V dita.</translation>
+        <translation>Ditado</translation>
+    </message>
+    <message>
+        <source>Dictation into other apps needs a desktop. In a message, Ctrl+Shift+V dictates.</source>
+        <extracomment>app/gui/dictation_key.py</extracomment>
+        <translation>O ditado em outros aplicativos precisa de um ambiente de trabalho. Em uma mensagem, Ctrl+Shift+V dita.</translation>
     </message>
     <message>
         <source>Dictation key</source>
@@ -3464,7 +3469,7 @@
     </message>
     <message>
         <source>Show Grus</source>
-        <extracomment>app/gui/desktop.py</extracomment>
+        <extracomment>app/gui/desktop.py, app/gui/hotkey.py</extracomment>
         <translation>Mostrar o Grus</translation>
     </message>
     <message numerus="yes">
@@ -3991,6 +3996,16 @@
         <translation>A data, o dia da semana e a hora.</translation>
     </message>
     <message>
+        <source>The desktop did not give the shortcut. Clear the field and press the keys again.</source>
+        <extracomment>app/gui/keyboard/portal_key.py</extracomment>
+        <translation>O ambiente de trabalho não concedeu o atalho. Limpe o campo e pressione as teclas outra vez.</translation>
+    </message>
+    <message>
+        <source>The desktop ended the shortcut. Clear the field and press the keys again.</source>
+        <extracomment>app/gui/keyboard/portal_key.py</extracomment>
+        <translation>O ambiente de trabalho encerrou o atalho. Limpe o campo e pressione as teclas outra vez.</translation>
+    </message>
+    <message>
         <source>The disk has too little room for what is in this archive.</source>
         <extracomment>app/gui/store/archive.py</extracomment>
         <translation>O disco não tem espaço suficiente para o conteúdo deste arquivo.</translation>
@@ -4377,7 +4392,7 @@
     </message>
     <message>
         <source>The text cannot be typed ({error}); it is in the clipboard. On Debian, install libxtst6.</source>
-        <extracomment>app/gui/dictation_key.py</extracomment>
+        <extracomment>app/gui/keyboard/x11_paste.py</extracomment>
         <translation>O texto não pode ser digitado ({error}); ele está na área de transferência. No Debian, instale libxtst6.</translation>
     </message>
     <message>
@@ -4621,9 +4636,24 @@
         <translation>Este ambiente de trabalho não permite que apps capturem a tela. Faça uma captura com a ferramenta do próprio sistema e cole aqui.</translation>
     </message>
     <message>
+        <source>This desktop does not let apps see a key that is held. In its keyboard settings, add a shortcut for the command {command}, which begins dictation, and the next time ends it.</source>
+        <extracomment>app/gui/dictation_key.py</extracomment>
+        <translation>Este ambiente de trabalho não permite que apps vejam uma tecla mantida pressionada. Nas configurações de teclado dele, adicione um atalho para o comando {command}, que começa o ditado e, na próxima vez, o termina.</translation>
+    </message>
+    <message>
         <source>This desktop does not let apps set global shortcuts. In its keyboard settings, add a shortcut for the command {command}, which brings the window to the front.</source>
         <extracomment>app/gui/hotkey.py</extracomment>
         <translation>Este ambiente de trabalho não permite que apps definam atalhos globais. Nas configurações de teclado dele, adicione um atalho para o comando {command}, que traz a janela para a frente.</translation>
+    </message>
+    <message>
+        <source>This desktop lets no app type into others, so the text is in the clipboard. Install wtype (Sway, Hyprland), or ydotool with its service (any desktop).</source>
+        <extracomment>app/gui/keyboard/wayland_typing.py</extracomment>
+        <translation>Este ambiente de trabalho não deixa um aplicativo digitar em outros, por isso o texto está na área de transferência. Instale o wtype (Sway, Hyprland), ou o ydotool com o serviço dele (qualquer ambiente).</translation>
+    </message>
+    <message>
+        <source>This desktop lets no app type into others. Copy puts the text into the clipboard. Install wtype (Sway, Hyprland), or ydotool with its service and wl-clipboard (any desktop).</source>
+        <extracomment>app/gui/keyboard/wayland_typing.py</extracomment>
+        <translation>Este ambiente de trabalho não deixa um aplicativo digitar em outros. Copiar põe o texto na área de transferência. Instale o wtype (Sway, Hyprland), ou o ydotool com o serviço dele e o wl-clipboard (qualquer ambiente).</translation>
     </message>
     <message>
         <source>This download was interrupted. What was downloaded is kept.</source>
@@ -5201,6 +5231,11 @@
         <translation>Janela</translation>
     </message>
     <message>
+        <source>Windows does not let Grus type into this app; the text is in the clipboard. Press Ctrl+V there.</source>
+        <extracomment>app/gui/keyboard/windows_paste.py</extracomment>
+        <translation>O Windows não deixa o Grus digitar neste aplicativo; o texto está na área de transferência. Pressione Ctrl+V nele.</translation>
+    </message>
+    <message>
         <source>With headphones, you can interrupt the voice by speaking. With loudspeakers, turn this off: Grus then listens after it has finished speaking.</source>
         <extracomment>app/gui/chat/talk_bar.py</extracomment>
         <translation>Com fones de ouvido, você pode interromper a voz falando. Com alto-falantes, desative esta opção: o Grus ouve depois de terminar de falar.</translation>
@@ -5372,6 +5407,11 @@
         <source>low</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>grave</translation>
+    </message>
+    <message>
+        <source>macOS does not let Grus type into other apps yet: allow it in System Settings, Privacy &amp; Security, Accessibility. The text is in the clipboard.</source>
+        <extracomment>app/gui/keyboard/mac_paste.py</extracomment>
+        <translation>O macOS ainda não deixa o Grus digitar em outros aplicativos: permita isso em Ajustes do Sistema, Privacidade e Segurança, Acessibilidade. O texto está na área de transferência.</translation>
     </message>
     <message>
         <source>moderate</source>

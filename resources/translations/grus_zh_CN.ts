@@ -835,7 +835,7 @@
     </message>
     <message>
         <source>Copy</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py, app/gui/logview.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py, app/gui/dictation_key.py, app/gui/logview.py</extracomment>
         <translation>复制</translation>
     </message>
     <message>
@@ -1029,9 +1029,14 @@
         <translation>正在听写。再按一次停止。</translation>
     </message>
     <message>
-        <source>Dictation into other apps needs X11. In a message, Ctrl+Shift+V dictates.</source>
+        <source>Dictation</source>
         <extracomment>app/gui/dictation_key.py</extracomment>
-        <translation>向其他应用听写需要 X11。在消息中可按 Ctrl+Shift+V 听写。</translation>
+        <translation>听写</translation>
+    </message>
+    <message>
+        <source>Dictation into other apps needs a desktop. In a message, Ctrl+Shift+V dictates.</source>
+        <extracomment>app/gui/dictation_key.py</extracomment>
+        <translation>向其他应用听写需要桌面环境。在消息中按 Ctrl+Shift+V 即可听写。</translation>
     </message>
     <message>
         <source>Dictation key</source>
@@ -3463,7 +3468,7 @@
     </message>
     <message>
         <source>Show Grus</source>
-        <extracomment>app/gui/desktop.py</extracomment>
+        <extracomment>app/gui/desktop.py, app/gui/hotkey.py</extracomment>
         <translation>显示 Grus</translation>
     </message>
     <message numerus="yes">
@@ -3989,6 +3994,16 @@
         <translation>日期、星期和时间。</translation>
     </message>
     <message>
+        <source>The desktop did not give the shortcut. Clear the field and press the keys again.</source>
+        <extracomment>app/gui/keyboard/portal_key.py</extracomment>
+        <translation>桌面环境没有授予此快捷键。请清空此栏，再按一次按键。</translation>
+    </message>
+    <message>
+        <source>The desktop ended the shortcut. Clear the field and press the keys again.</source>
+        <extracomment>app/gui/keyboard/portal_key.py</extracomment>
+        <translation>桌面环境已取消此快捷键。请清空此栏，再按一次按键。</translation>
+    </message>
+    <message>
         <source>The disk has too little room for what is in this archive.</source>
         <extracomment>app/gui/store/archive.py</extracomment>
         <translation>磁盘空间不足，无法容纳此归档的内容。</translation>
@@ -4375,7 +4390,7 @@
     </message>
     <message>
         <source>The text cannot be typed ({error}); it is in the clipboard. On Debian, install libxtst6.</source>
-        <extracomment>app/gui/dictation_key.py</extracomment>
+        <extracomment>app/gui/keyboard/x11_paste.py</extracomment>
         <translation>无法输入文字（{error}）；文字已在剪贴板中。在 Debian 上请安装 libxtst6。</translation>
     </message>
     <message>
@@ -4619,9 +4634,24 @@
         <translation>此桌面环境不允许应用截屏。请用桌面自带的工具截图，然后粘贴到此处。</translation>
     </message>
     <message>
+        <source>This desktop does not let apps see a key that is held. In its keyboard settings, add a shortcut for the command {command}, which begins dictation, and the next time ends it.</source>
+        <extracomment>app/gui/dictation_key.py</extracomment>
+        <translation>此桌面环境不允许应用检测按住的按键。请在其键盘设置中为命令 {command} 添加快捷键：按一次开始听写，再按一次结束。</translation>
+    </message>
+    <message>
         <source>This desktop does not let apps set global shortcuts. In its keyboard settings, add a shortcut for the command {command}, which brings the window to the front.</source>
         <extracomment>app/gui/hotkey.py</extracomment>
         <translation>此桌面环境不允许应用设置全局快捷键。请在其键盘设置中为命令 {command} 添加快捷键，该命令会将窗口置于最前。</translation>
+    </message>
+    <message>
+        <source>This desktop lets no app type into others, so the text is in the clipboard. Install wtype (Sway, Hyprland), or ydotool with its service (any desktop).</source>
+        <extracomment>app/gui/keyboard/wayland_typing.py</extracomment>
+        <translation>此桌面环境不允许应用向其他应用输入，因此文字已放入剪贴板。请安装 wtype（Sway、Hyprland），或 ydotool 及其服务（任何桌面环境）。</translation>
+    </message>
+    <message>
+        <source>This desktop lets no app type into others. Copy puts the text into the clipboard. Install wtype (Sway, Hyprland), or ydotool with its service and wl-clipboard (any desktop).</source>
+        <extracomment>app/gui/keyboard/wayland_typing.py</extracomment>
+        <translation>此桌面环境不允许应用向其他应用输入。“复制”会将文字放入剪贴板。请安装 wtype（Sway、Hyprland），或 ydotool 及其服务和 wl-clipboard（任何桌面环境）。</translation>
     </message>
     <message>
         <source>This download was interrupted. What was downloaded is kept.</source>
@@ -5199,6 +5229,11 @@
         <translation>窗口</translation>
     </message>
     <message>
+        <source>Windows does not let Grus type into this app; the text is in the clipboard. Press Ctrl+V there.</source>
+        <extracomment>app/gui/keyboard/windows_paste.py</extracomment>
+        <translation>Windows 不允许 Grus 向此应用输入；文字已在剪贴板中。请在该应用中按 Ctrl+V。</translation>
+    </message>
+    <message>
         <source>With headphones, you can interrupt the voice by speaking. With loudspeakers, turn this off: Grus then listens after it has finished speaking.</source>
         <extracomment>app/gui/chat/talk_bar.py</extracomment>
         <translation>使用耳机时，说话即可打断语音。使用扬声器时请关闭此项：Grus 会在说完后再聆听。</translation>
@@ -5369,6 +5404,11 @@
         <source>low</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>低</translation>
+    </message>
+    <message>
+        <source>macOS does not let Grus type into other apps yet: allow it in System Settings, Privacy &amp; Security, Accessibility. The text is in the clipboard.</source>
+        <extracomment>app/gui/keyboard/mac_paste.py</extracomment>
+        <translation>macOS 尚未允许 Grus 向其他应用输入：请在“系统设置”的“隐私与安全性”的“辅助功能”中允许。文字已在剪贴板中。</translation>
     </message>
     <message>
         <source>moderate</source>

@@ -16,7 +16,7 @@ _SHOWN = 60  # letters of a text in the menu
 
 
 class DictationCleanup(QWidget):
-    """Hidden where there is no dictation key."""
+    """Hidden where no text can be dictated into other apps."""
 
     def __init__(self, context: AppContext, key: DictationKey) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class DictationCleanup(QWidget):
         column.addWidget(self._note)
         context.preferences.changed.connect(lambda changed: self._show() if changed == CLEAN_UP else None)
         key.spoken_changed.connect(self._show)
-        if not key.possible:
+        if not key.works:
             self.hide()
         self._show()
 

@@ -283,7 +283,7 @@ class SettingsPane(Pane):
         look.hold_width(self.hotkey, _CONTROL)
         self.hotkey_note = seen.add(tr("Global shortcut"), self.hotkey, " ")
         self.dictation = QWidget()  # where there is no such key: a field that nobody sees is restyled all the same
-        if self.context.dictation is not None and self.context.dictation.possible:
+        if self.context.dictation is not None and self.context.dictation.works:
             self.dictation = HotKeyEdit(self.context.preferences, DictationKey.preference, tr("Dictation key"))
             look.hold_width(self.dictation, _CONTROL)
         self.dictation_note = seen.add(tr("Dictation key"), self.dictation, " ")

@@ -65,7 +65,7 @@ clipboard = app.clipboard()
 clipboard.setText("copied before")
 key = dictation_key.DictationKey(preferences, Streams(), print, app)
 pasted = key._pasted
-key._pasted = lambda: (pasted(), print(clipboard.text(), flush=True), QTimer.singleShot(0, app.quit))
+key._pasted = lambda *given: (pasted(*given), print(clipboard.text(), flush=True), QTimer.singleShot(0, app.quit))
 QTimer.singleShot(60000, app.quit)
 print("ready", key.problem, flush=True)
 app.exec()
@@ -252,7 +252,7 @@ def test_no_model_is_loaded_to_clean_up(grus: Opened, typed: list[str]) -> None:
 
 
 def test_settings_has_its_key(grus: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "needs X11" in grus.context.dictation.about
+    assert "needs a desktop" in grus.context.dictation.about
     taken: list[str] = []
     monkeypatch.setattr(dictation_key, "system", lambda: "x11")
     monkeypatch.setattr(hotkey, "system", lambda: "x11")

@@ -12,7 +12,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 
 from app.gui import hotkey
-from app.gui.hotkey import MAC_CODES, MAC_MASKS, NAMES, WINDOWS_MASKS, X11_MASKS, combination
+from app.gui.keyboard import systems
+from app.gui.keyboard.combination import MAC_CODES, MAC_MASKS, NAMES, WINDOWS_MASKS, X11_MASKS, combination
 from tests.app.gui.conftest import Opened
 from tests.needs import need_program
 
@@ -21,13 +22,13 @@ TWO_KEYS = """
 import sys
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
-from app.gui.hotkey import combination
-from app.gui.hotkey import X11Key
+from app.gui.keyboard.combination import KeyUse, combination
+from app.gui.keyboard.x11_key import X11Key
 
 app = QApplication(["grus"])
-key = X11Key(combination("Ctrl+Alt+G"), lambda: (print("pressed", flush=True), app.quit()), app)
+key = X11Key(combination("Ctrl+Alt+G"), KeyUse("a", "", lambda: (print("pressed", flush=True), app.quit())), app)
 try:
-    X11Key(combination("Ctrl+Alt+G"), print, app)
+    X11Key(combination("Ctrl+Alt+G"), KeyUse("b", "", print), app)
 except OSError as error:
     print(error, flush=True)
 QTimer.singleShot(20000, app.quit)
@@ -43,6 +44,7 @@ def test_every_system_has_a_number_for_every_key() -> None:
     made = combination("Ctrl+Alt+G")
     assert made is not None
     assert (made.keysym, made.virtual, MAC_CODES[made.key]) == (ord("g"), ord("G"), 5)
+    assert (made.trigger, combination("Meta+Shift+F2").trigger) == ("CTRL+ALT+g", "SHIFT+LOGO+F2")  # type: ignore[union-attr]
     assert [made.mask(masks) for masks in (X11_MASKS, WINDOWS_MASKS, MAC_MASKS)] == [12, 3, 0x900]
     function = combination("Shift+F12")
     assert function is not None
@@ -57,7 +59,7 @@ def test_what_no_program_should_take_is_refused(written: str) -> None:
 class Held:
     taken: list[str] = []  # noqa: RUF012
 
-    def __init__(self, keys: Any, pressed: Any, parent: Any) -> None:
+    def __init__(self, keys: Any, use: Any, parent: Any) -> None:
         if keys.key == "X":
             raise OSError("another program has it")
         self.taken.append(keys.key)
@@ -70,7 +72,7 @@ class Held:
 def given(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     Held.taken = []
     monkeypatch.setattr(hotkey, "system", lambda: "x11")
-    monkeypatch.setattr(hotkey, "_class", lambda: Held)
+    monkeypatch.setattr(hotkey, "hold_key", Held)
     return Held.taken
 
 
@@ -114,8 +116,8 @@ def test_who_gives_keys(monkeypatch: pytest.MonkeyPatch, platform: str, variable
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(hotkey.QGuiApplication, "platformName", lambda: platform)
-    assert hotkey.system() == found
+    monkeypatch.setattr(systems.QGuiApplication, "platformName", lambda: platform)
+    assert systems.system() == found
 
 
 def test_where_no_key_is_given_it_says_how_to_bind_one(grus: Opened) -> None:

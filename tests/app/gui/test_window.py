@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLineEdi
 from app.commands import window as command
 from app.gui import desktop
 from app.gui.palette import ShortcutLines, score
-from app.gui.preferences import Preferences
+from app.gui.preferences import Preferences, places_under
 from app.gui.theme import DARK, LIGHT
 from tests.app.gui.conftest import Opened
 
@@ -165,6 +165,19 @@ def test_a_second_start_hands_its_files_over(qtbot: Any, tmp_path: Path) -> None
     qtbot.waitUntil(lambda: second.poll() is not None, timeout=20_000)
     assert second.communicate()[0].strip() == "True"
     assert taken == [[file]]
+    reception.close()
+
+
+def test_the_command_for_a_shortcut_of_the_desktop_toggles_dictation(qtbot: Any, tmp_path: Path) -> None:
+    asked: list[str] = []
+    name = desktop.name_for(places_under(tmp_path).data)
+    reception = desktop.SingleInstance(
+        name, lambda files: asked.append("raised"), None, lambda: asked.append("dictate")
+    )
+    command = [sys.executable, "-c", "import sys; from app.cli import main; sys.exit(main())"]
+    second = subprocess.Popen([*command, "app", "--dictate", "--folder", str(tmp_path)], cwd=ROOT)
+    qtbot.waitUntil(lambda: second.poll() is not None, timeout=20_000)
+    assert (second.returncode, asked) == (0, ["dictate"])
     reception.close()
 
 
