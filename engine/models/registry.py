@@ -114,6 +114,7 @@ _ARCHITECTURES = {
     "smollm3": "llama.smollm3",
     "smolvlm": "idefics3.idefics3",
     "unlimited_ocr": "unlimited_ocr.unlimited_ocr",
+    "voxtral": "voxtral.voxtral",
     "whisper": "whisper.whisper",
 }
 

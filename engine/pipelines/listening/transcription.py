@@ -309,7 +309,7 @@ class Transcriber:
         result = handle.result()
         loop = loop_start(result.text.split())
         if loop is not None:
-            result = self.submit(samples, penalty=_AGAIN, admitted=True).result()
+            result = self.submit(samples, options, penalty=_AGAIN, admitted=True).result()
             loop = loop_start(result.text.split())
         text = " ".join(result.text.split()[:loop])
         logprobs = [token.logprob for token in result.logprobs]

@@ -40,6 +40,7 @@ NOT_TEXT = {
     "qwen3_vl",
     "qwen3_vl_moe",
     "unlimited_ocr",
+    "voxtral",
     "whisper",
 }
 SAME = {  # types that are another one beside an encoder, or its text alone
