@@ -77,7 +77,7 @@ def test_a_new_process_hears_the_same_on_both_backends(folder: Path, recording: 
     assert every(one["language"] == "de" and len(one["segments"]) == 2 for one in made)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", ["torch", pytest.param("mlx", marks=pytest.mark.slow)])
 @pytest.mark.torch_only("it asks for both backends by name")
 def test_it_is_quantized_as_other_listeners_are(command: Command, folder: Path, recording: Path, backend: str) -> None:
     frames = list[np.ndarray]()
@@ -90,6 +90,14 @@ def test_it_is_quantized_as_other_listeners_are(command: Command, folder: Path, 
             assert len(ears.listen(recording).segments) == 2
     far = np.abs(frames[0] - frames[1]).max() / np.abs(frames[0]).max()
     assert 1e-5 < far < 0.05
+
+
+def test_a_converted_folder_listens(command: Command, folder: Path, recording: Path, tmp_path: Path) -> None:
+    made = command("convert", folder, tmp_path / "mlx", "--to", "mlx", "--quant", "q8_0")
+    assert made.code == 0, made.err
+    seen = command("listen", recording, "--model", tmp_path / "mlx", "--format", "json")
+    assert seen.code == 0, seen.err
+    assert len(json.loads(seen.out)["segments"]) == 2
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -48,6 +48,7 @@ UNWRITTEN = {
     "qwen3_asr",
     "qwen3_tts",
     "unlimited_ocr",
+    "voxtral",
     "whisper",
 }
 
