@@ -84,6 +84,7 @@ NAMES = {
     "smolvlm": "SmolVLM 2",
     "unlimited_ocr": "Unlimited-OCR",
     "voxtral": "Voxtral Mini 3B and Small 24B",
+    "voxtral_realtime": "Voxtral Mini 4B Realtime",
     "whisper": "Whisper, all sizes, turbo and distil",
 }
 PART_NAMES = {

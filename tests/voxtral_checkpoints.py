@@ -34,7 +34,8 @@ _NAMES = {
     0: "<unk>", 1: "<s>", 2: "</s>", 3: "[INST]", 4: "[/INST]", 5: "[AVAILABLE_TOOLS]", 6: "[/AVAILABLE_TOOLS]",
     7: "[TOOL_RESULTS]", 8: "[/TOOL_RESULTS]", 9: "[TOOL_CALLS]", 10: "[IMG]", 11: "<pad>",
     12: "[IMG_BREAK]", 13: "[IMG_END]", 14: "[PREFIX]", 15: "[MIDDLE]", 16: "[SUFFIX]", 17: "[SYSTEM_PROMPT]",
-    18: "[/SYSTEM_PROMPT]", 19: "[TOOL_CONTENT]", 24: "[AUDIO]", 25: "[BEGIN_AUDIO]", 34: "[TRANSCRIBE]",
+    18: "[/SYSTEM_PROMPT]", 19: "[TOOL_CONTENT]", 24: "[AUDIO]", 25: "[BEGIN_AUDIO]",
+    32: "[STREAMING_PAD]", 33: "[STREAMING_WORD]", 34: "[TRANSCRIBE]",
 }  # fmt: skip
 PATTERN = (
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+"
@@ -132,4 +133,60 @@ def save_voxtral(folder: Path, layout: str = "published", **how: Any) -> Path:
         turned = ("conv1.weight", "conv2.weight")
         saved = {name: t.permute(0, 2, 1).contiguous() if name.endswith(turned) else t for name, t in saved.items()}
     safetensors.torch.save_file({name: t.contiguous() for name, t in saved.items()}, path, {"format": "pt"})
+    return folder
+
+
+# -- Voxtral Realtime
+
+LEFT, DELAY, RIGHT = 32, 6, 17  # tokens of silence before a sound, of the delay, and of silence behind a sound
+TOKEN = 1280  # samples
+
+
+@cache
+def realtime_reference(seed: int = 0) -> Any:
+    """The encoder's rows see half a second, the text model's 40 tokens."""
+    import torch
+    import transformers
+
+    audio = dict(
+        hidden_size=32, intermediate_size=96, num_hidden_layers=2, num_attention_heads=4, head_dim=16, num_mel_bins=128,
+        sliding_window=25, rope_parameters=dict(rope_type="default", rope_theta=1e6),
+    )  # fmt: skip
+    text = dict(
+        model_type="voxtral_realtime_text", vocab_size=VOCAB, hidden_size=64, intermediate_size=96, num_hidden_layers=2,
+        num_attention_heads=4, num_key_value_heads=2, head_dim=16, max_position_embeddings=2048, sliding_window=40,
+        rms_norm_eps=1e-5, tie_word_embeddings=True, rope_parameters=dict(rope_type="default", rope_theta=1e6),
+    )  # fmt: skip
+    config = transformers.VoxtralRealtimeConfig(audio_config=audio, text_config=text)
+    config._attn_implementation = "eager"
+    model = transformers.VoxtralRealtimeForConditionalGeneration(config).eval()
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, p in model.named_parameters():
+            noise = torch.randn(p.shape, generator=generator)
+            p.add_(0.1 * noise) if p.ndim <= 1 else p.copy_((0.2 if "audio" in name else 0.35) * noise)
+        model.model.language_model.embed_tokens.weight.mul_(0.5)
+        model.model.multi_modal_projector.linear_2.weight.mul_(0.1)
+    return model
+
+
+def realtime_features(samples: np.ndarray) -> Any:
+    """The spectrogram of a sound as mistral-common pads it and the reference makes it of that."""
+    import transformers
+
+    count = -(-len(samples) // TOKEN)
+    padded = np.zeros((LEFT + count + RIGHT) * TOKEN, np.float32)
+    padded[LEFT * TOKEN :][: len(samples)] = samples
+    extract = transformers.VoxtralRealtimeFeatureExtractor()
+    return extract(padded, sampling_rate=16000, return_tensors="pt")["input_features"]
+
+
+def save_realtime(folder: Path, **how: Any) -> Path:
+    realtime_reference(**how).save_pretrained(folder)
+    held = tekken()
+    held["audio"] |= dict(
+        chunk_length_s=None, transcription_format="streaming", transcription_delay_ms=480.0, streaming_look_ahead_ms=2.5,
+        streaming_look_back_ms=52.5, streaming_n_left_pad_tokens=LEFT,
+    )  # fmt: skip
+    (folder / "tekken.json").write_text(json.dumps(held))
     return folder

@@ -115,6 +115,7 @@ _ARCHITECTURES = {
     "smolvlm": "idefics3.idefics3",
     "unlimited_ocr": "unlimited_ocr.unlimited_ocr",
     "voxtral": "voxtral.voxtral",
+    "voxtral_realtime": "voxtral_realtime.voxtral_realtime",
     "whisper": "whisper.whisper",
 }
 

@@ -99,7 +99,7 @@ class WhisperEncoder:
         ffn = f.int("encoder_ffn_dim", "intermediate_size")
         count = f.int("encoder_layers", "num_hidden_layers", most=MOST_LAYERS)
         self.convs = [
-            (ops.conv_weight(_kernel(part, self.hidden, inp)), part.tensor("bias", (self.hidden,)))
+            (ops.conv_weight(whisper_kernel(part, self.hidden, inp)), part.tensor("bias", (self.hidden,)))
             for part, inp in ((w.sub("conv1"), self.mels), (w.sub("conv2"), self.hidden))
         ]
         self.places = w.tensor("embed_positions.weight", (self.frames, self.hidden))
@@ -118,7 +118,7 @@ class WhisperEncoder:
         return self.norm((yield from self.layers.run(ops.cat(rows, 0), [self.frames] * len(rows))))
 
 
-def _kernel(w: View, out: int, inp: int) -> Array:
+def whisper_kernel(w: View, out: int, inp: int) -> Array:
     last = (out, 3, inp)
     if inp != 3 and w.shape("weight") == last:  # MLX's converter puts the input channels last
         return w.backend.ops.permute(w.tensor("weight", last), (0, 2, 1))

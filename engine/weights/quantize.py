@@ -28,7 +28,7 @@ _WHOLE = re.compile(
     r"((mlp|block_sparse_moe|feed_forward|mixer)\.gate|mlp\.router|mlp\.gate\.(proj|wg)|router\.(proj|layer)"
     r"|altup\.modality_router|shared_expert_gate"
     r"|linear_attn\.(in_proj_a|in_proj_b|in_proj_ba)|(linear_attn|mamba|mixer)\.conv1d|conv\.conv"
-    r"|self_attn\.(kv_b_proj|embed_q|unembed_out)|embed_positions)$"
+    r"|self_attn\.(kv_b_proj|embed_q|unembed_out)|embed_positions|ada_rms_norm\.linear[12])$"
 )
 _EMBEDDINGS = re.compile(r"(embed_tokens|embeddings|lm_head)$")
 # Of an encoder: tables whose rows are looked up, and what a text's one vector passes through. Both take no time.

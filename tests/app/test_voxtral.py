@@ -30,7 +30,7 @@ from tests.app.gui.media import AtOnce
 from tests.app.server.live import Live, serving
 from tests.asserting import every
 from tests.engine.pipelines.listening.conftest import RATE, talk
-from tests.voxtral_checkpoints import AUDIO, WINDOW, features, save_voxtral, voxtral_reference
+from tests.voxtral_checkpoints import AUDIO, WINDOW, features, save_realtime, save_voxtral, voxtral_reference
 
 Command = Callable[..., Outcome]
 BACKENDS = ("torch", "mlx")
@@ -52,7 +52,8 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def live(folder: Path) -> Iterator[Live]:
-    catalogue = Catalogue({"voxtral": str(folder)}, use_cache=False)
+    realtime = save_realtime(folder.parent / "realtime-tiny")
+    catalogue = Catalogue({"voxtral": str(folder), "realtime": str(realtime)}, use_cache=False)
     with serving(
         lambda of: Engine(of, Settings(gpu_memory_limit="1G")), lambda source: load_any(source, WHERE), catalogue
     ) as up:
@@ -142,6 +143,8 @@ def test_transcriptions_and_conversations_over_http(live: Live, recording: Path)
     assert (body["language"], len(body["segments"])) == ("fr", 2)
     assert body["text"].strip()
     assert heard().json()["language"] == "und"
+    other = heard(model="realtime", language="nl").json()
+    assert (other["language"], len(other["segments"])) == ("nl", 2)
     assert "transcript.text.done" in heard(stream="true", response_format="json").text
     for form, param in (({"language": "xx"}, "language"), ({"timestamp_granularities[]": ["word"]}, "words")):
         refused = heard(**form)

@@ -8,6 +8,7 @@ LISTENING = (
     "parakeet_tdt",
     "qwen3_asr",
     "voxtral",
+    "voxtral_realtime",
     "whisper",
 )  # model types
 LISTENING_CHATS = frozenset({"voxtral"})  # those that talk about what they hear as well

@@ -1,7 +1,10 @@
-"""Transcription with Voxtral: the sound stands in an instruction that ends in a token of its own, and the reply is the transcript."""
+"""Transcription with Voxtral: the sound stands in an instruction that ends in a token of its own, and the reply is the transcript. Voxtral
+Realtime writes along with the sound: a token for each 80 milliseconds, most of which have no text.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +13,9 @@ import numpy as np
 from engine.errors import BadRequest, TokenizerError
 from engine.media.inputs import HeardSound
 from engine.media.sound import SAMPLE_RATE
-from engine.pipelines.listening.transcription import AsrModel, ListenOptions, Transcriber
+from engine.models.voxtral_realtime import STREAMING_PAD, VoxtralRealtime
+from engine.pipelines.listening.transcript import TranscriptScores, TranscriptSegment, TranscriptToken
+from engine.pipelines.listening.transcription import AsrModel, ListenOptions, Transcriber, loop_start, sound_of
 from engine.tasks import EngineLike
 from engine.types import Request, SamplingParams
 from engine.vision.voxtral import VoxtralSoundProcessor
@@ -207,18 +212,11 @@ _CODES = frozenset(  # ISO 639-1
 )
 
 
-class VoxtralTranscriber(Transcriber):
-    def __init__(self, engine: EngineLike, model: AsrModel, tokenizer: Any, ears: VoxtralSoundProcessor) -> None:
+class _AnyLanguage(Transcriber):
+    """A transcript is in the language that was named, or in one that the model does not name."""
+
+    def __init__(self, engine: EngineLike, model: AsrModel) -> None:
         super().__init__(engine, replace(model, language=UNKNOWN))
-        self._ears = ears
-        names = ("<s>", "[INST]", "[/INST]", "[TRANSCRIBE]")
-        marks = {name: tokenizer.id(name) for name in names}
-        if missing := [name for name, id in marks.items() if id is None]:
-            raise TokenizerError(
-                f"The tokenizer of {model.name} has no token {missing[0]}, without which it does not transcribe. "
-                "Download the model again."
-            )
-        self._start, self._begin, self._end, self._task = (int(marks[name]) for name in names)
 
     def check(self, options: ListenOptions) -> None:
         super().check(options)
@@ -233,6 +231,20 @@ class VoxtralTranscriber(Transcriber):
                 f"{self.model.name} takes a language as its code of two letters, such as en, fr or hi, not {language!r}.",
                 "language",
             )
+
+
+class VoxtralTranscriber(_AnyLanguage):
+    def __init__(self, engine: EngineLike, model: AsrModel, tokenizer: Any, ears: VoxtralSoundProcessor) -> None:
+        super().__init__(engine, model)
+        self._ears = ears
+        names = ("<s>", "[INST]", "[/INST]", "[TRANSCRIBE]")
+        marks = {name: tokenizer.id(name) for name in names}
+        if missing := [name for name, id in marks.items() if id is None]:
+            raise TokenizerError(
+                f"The tokenizer of {model.name} has no token {missing[0]}, without which it does not transcribe. "
+                "Download the model again."
+            )
+        self._start, self._begin, self._end, self._task = (int(marks[name]) for name in names)
 
     def prompt(self, sound: HeardSound, options: ListenOptions) -> tuple[list[int], list[int]]:
         """The prompt's tokens, and the places of the sound among them."""
@@ -262,3 +274,56 @@ class VoxtralTranscriber(Transcriber):
         )
         request = Request(self.model.name, ids, params, pictures=(sound,), positions=np.asarray(places, np.int64))
         return self._engine.submit(request, admitted=admitted)
+
+
+class VoxtralRealtimeTranscriber(_AnyLanguage):
+    """A language that is named is a label: the model is not asked for one."""
+
+    def __init__(
+        self, engine: EngineLike, model: AsrModel, own: VoxtralRealtime, pad: int | None, special: Collection[int]
+    ) -> None:
+        """`pad`: the tokenizer's token for a place without a new word; `special`: tokens without text."""
+        super().__init__(engine, model)
+        if pad != STREAMING_PAD:
+            raise TokenizerError(
+                f"The tokenizer of {model.name} has no token [STREAMING_PAD] at {STREAMING_PAD}, without which it does not "
+                "transcribe. Download the model again."
+            )
+        self._own, self._special = own, special
+
+    def submit(
+        self,
+        samples: np.ndarray,
+        options: ListenOptions | None = None,
+        *,
+        penalty: float | None = None,
+        admitted: bool = False,
+    ) -> Any:
+        prompt = self._own.prompt
+        most = min(self.model.context, self._own.tokens(len(samples))) - len(prompt)
+        params = SamplingParams(temperature=0.0, max_tokens=max(1, most), logprobs=True, approximate_logprobs=True)
+        request = Request(
+            self.model.name, prompt, params, sound=sound_of(samples), positions=range(len(prompt)), adds_sound=True
+        )
+        return self._engine.submit(request, admitted=admitted)
+
+    def finished(
+        self, samples: np.ndarray, begins: float, handle: Any, options: ListenOptions
+    ) -> Sequence[TranscriptSegment]:
+        """What repeats itself is cut and not asked for again: the sound ends it."""
+        result = handle.result()
+        words = result.text.split()
+        loop = loop_start(words)
+        spoken = [one for one in result.logprobs if one.id not in self._special]
+        mean = float(np.mean([one.logprob for one in spoken])) if spoken else 0.0
+        return [
+            TranscriptSegment(
+                start=begins,
+                end=begins + len(samples) / SAMPLE_RATE,
+                text=" ".join(words[:loop]),
+                confidence=float(np.exp(mean)) if spoken else 0.0,
+                doubtful=loop is not None,
+                tokens=[TranscriptToken(one.id, self.model.bytes_of(one.id), one.logprob) for one in spoken],
+                scores=TranscriptScores(mean),
+            )
+        ]

@@ -49,6 +49,7 @@ UNWRITTEN = {
     "qwen3_tts",
     "unlimited_ocr",
     "voxtral",
+    "voxtral_realtime",
     "whisper",
 }
 
