@@ -47,9 +47,9 @@ WINDOW = 375  # tokens of 30 seconds
 
 
 def _tokens() -> list[bytes]:
-    """Bytes, then all beginnings of words, the shorter ones first."""
+    """Bytes, then all beginnings of words, the shorter ones first, and a word that no merges make."""
     parts = {word.encode()[:end] for word in _WORDS for end in range(2, len(word.encode()) + 1)}
-    return [*(bytes([byte]) for byte in range(256)), *sorted(parts, key=lambda part: (len(part), part))]
+    return [*(bytes([byte]) for byte in range(256)), *sorted(parts, key=lambda part: (len(part), part)), b"qxj"]
 
 
 VOCAB = CONTROL + len(_tokens())

@@ -93,6 +93,12 @@ def test_it_is_quantized_as_other_listeners_are(command: Command, folder: Path, 
     assert 1e-5 < far < 0.05
 
 
+def test_its_speed_is_measured_by_its_own_requests(command: Command, folder: Path) -> None:
+    seen = command("bench", folder, "--streams", "1", "--runs", 1, "--device", "cpu")
+    assert seen.code == 0, seen.err
+    assert "first words" in seen.out
+
+
 def test_a_converted_folder_listens(command: Command, folder: Path, recording: Path, tmp_path: Path) -> None:
     made = command("convert", folder, tmp_path / "mlx", "--to", "mlx", "--quant", "q8_0")
     assert made.code == 0, made.err
@@ -114,9 +120,10 @@ def test_a_conversation_about_a_sound_is_the_references(
     assert ids[:3] == [1, 3, 25]
     assert ids.count(AUDIO) == WINDOW
     inputs = {"input_ids": torch.tensor([ids]), "attention_mask": torch.ones(1, len(ids))}
+    samples, _ = soundfile.read(recording, dtype="float32")
     with torch.no_grad():
         out = voxtral_reference().generate(
-            **inputs, input_features=features(talk(2)), max_new_tokens=12, do_sample=False
+            **inputs, input_features=features(samples), max_new_tokens=12, do_sample=False
         )[0, len(ids) :]
     assert report["output_ids"] == out.tolist()[: len(report["output_ids"])]
     assert len(set(report["output_ids"])) > 3

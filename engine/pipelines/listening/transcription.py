@@ -149,6 +149,7 @@ class Transcriber:
     """Transcribes sounds with one model of an engine."""
 
     ahead = _AHEAD
+    starts_bare = True  # a request is the sound and the token that starts a transcript
 
     def __init__(
         self, engine: EngineLike, model: AsrModel, rules: VadRules = DEFAULT_RULES, vad: str = VOICE_ACTIVITY

@@ -215,6 +215,8 @@ _CODES = frozenset(  # ISO 639-1
 class _AnyLanguage(Transcriber):
     """A transcript is in the language that was named, or in one that the model does not name."""
 
+    starts_bare = False
+
     def __init__(self, engine: EngineLike, model: AsrModel) -> None:
         super().__init__(engine, replace(model, language=UNKNOWN))
 

@@ -63,7 +63,11 @@ def run(work: Generator[None, None, Any]) -> Any:
 
 
 @pytest.mark.parametrize(("backend", "layout"), LAYOUTS)
-def test_frames_of_short_and_long_sounds_together(driver: Any, backend: str, layout: str) -> None:
+def test_frames_of_short_and_long_sounds_together(
+    driver: Any, backend: str, layout: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In two batches, of which the second is the end of the long sound."""
+    monkeypatch.setattr("engine.models.voxtral.TOGETHER", 2)
     made = run(driver(backend, layout).model.encode([heard(seconds) for seconds in LENGTHS]))
     for one, seconds, windows in zip(made, LENGTHS, (1, 2), strict=True):
         wanted = wanted_frames(seconds)

@@ -18,6 +18,7 @@ from tests.voxtral_checkpoints import CONTROL, VOCAB, tekken, voxtral_id
 TEXTS = (
     "the crane says what and Hm 212",
     "lang:en",
+    "qxj",
     " thecranesays  \n\n日本語 ä\U0001f600\r\n",
     "<s>[INST]crane[/INST]</s>[TRANSCRIBE]<SPECIAL_77>",
     "",
