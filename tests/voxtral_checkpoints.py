@@ -86,7 +86,7 @@ def voxtral_reference(seed: int = 0) -> Any:
     import transformers
 
     audio = dict(
-        hidden_size=32, intermediate_size=128, num_hidden_layers=2, num_attention_heads=4, num_mel_bins=128,
+        hidden_size=32, intermediate_size=128, num_hidden_layers=2, num_attention_heads=2, num_mel_bins=128,
         max_source_positions=1500,
     )  # fmt: skip
     text = dict(

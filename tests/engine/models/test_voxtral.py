@@ -12,6 +12,7 @@ import torch
 import transformers
 
 from backends.base import Segment
+from backends.torch.kernels import library as kernels
 from engine.errors import ConfigError, WeightsError
 from engine.media.inputs import HeardSound
 from engine.models.config import Fields
@@ -73,6 +74,8 @@ def test_frames_of_short_and_long_sounds_together(
         wanted = wanted_frames(seconds)
         assert one.shape == wanted.shape == (windows * WINDOW, 64)
         assert np.abs(one - wanted).max() / np.abs(wanted).max() < 1e-4
+    if backend == "torch":
+        assert driver(backend, layout).model.tower.encoder.layers.traced == kernels.available()
 
 
 @pytest.mark.parametrize(

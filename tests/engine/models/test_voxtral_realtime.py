@@ -11,6 +11,7 @@ import torch
 import transformers
 
 import grus
+from backends.torch.kernels import library as kernels
 from engine.errors import ConfigError, WeightsError
 from engine.loading import LoadOptions
 from engine.models.voxtral_realtime import voxtral_realtime
@@ -53,6 +54,8 @@ def test_rows_of_the_encoder(ears: grus.Ears) -> None:
     made: np.ndarray = ears.service.task(ears.loaded.name, lambda loaded: loaded.model.heard(samples)).result()
     assert made.shape == wanted.shape == (LEFT + -(-len(samples) // TOKEN) + RIGHT, 64)
     assert np.abs(made - wanted).max() / np.abs(wanted).max() < 1e-4
+    if ears.loaded.backend.name == "torch":
+        assert ears.loaded.model.encoder.layers.traced == kernels.available()
 
 
 @pytest.mark.filterwarnings("ignore:Using the model-agnostic default")
