@@ -68,6 +68,7 @@ from engine.pipelines.voice_chat import TalkEvent
 from engine.speculation import same_vocabulary
 from engine.starter import GUIDE, SYSTEM
 from engine.types import Done, Event, Failed, RequestHandle, Result, SamplingParams, Settings, Text
+from engine.vision.processor import seeing
 
 __all__ = [
     "Answer",
@@ -267,7 +268,7 @@ class Model(ServiceOwner):
         on_event: Callable[[ToolEvent], None] = lambda event: None,
     ) -> ToolLoop:
         """A loop whose results from outside hold none of this model's markers. `ask` gets a reply for messages and tools."""
-        sees = self.loaded.vision is not None
+        sees = seeing(self.loaded.vision)
         return ToolLoop(
             ask, tools, approve, rounds, on_event=on_event, markers=self.loaded.tokenizer.markers, sees=sees
         )
@@ -342,7 +343,8 @@ def accepted(name: str, loaded: Loaded) -> LoadedModel:
         raise UnsupportedArchitecture(
             f"{name} has the architecture `{loaded.config['model_type']}`: it writes no text."
         )
-    if (other := _NO_TEXT.get(main_use(capabilities(loaded.config)))) is not None:
+    found = capabilities(loaded.config)
+    if "chat" not in found and (other := _NO_TEXT.get(main_use(found))) is not None:
         raise MissingCapability(f"{name} {other}", "chat")
     return loaded
 

@@ -374,7 +374,7 @@ def readable(messages: Sequence[Mapping[str, Any]], model: LoadedModel) -> Seque
     """A conversation for this model: what tools returned and files hold has none of its markers, and a model gets no pictures and sounds
     that it does not see and hear."""
     from app.runtime.tools.loop import without_markers
-    from engine.vision.processor import hearing
+    from engine.vision.processor import hearing, seeing
 
     def plain(text: str, role: str) -> str:
         outside = role == "tool" or (role == "user" and FILE_BEGINS in text)
@@ -386,7 +386,7 @@ def readable(messages: Sequence[Mapping[str, Any]], model: LoadedModel) -> Seque
         return [{**part, "text": plain(part["text"], role)} if part["type"] == "text" else part for part in content]
 
     vision = getattr(model, "vision", None)
-    missing = {"image"} if vision is None else set()
+    missing = set() if seeing(vision) else {"image"}
     made = without_media(messages, missing if hearing(vision) is not None else {*missing, "audio"})
     return [{**message, "content": words(message["content"], message["role"])} for message in made]
 

@@ -370,8 +370,10 @@ def with_features(request: Request, features: dict[str, np.ndarray]) -> tuple[Re
     if request.sound is not None and request.positions is None:
         return request, features[request.sound.key]
     if request.sound is not None:
-        made = features[request.sound.key]
-        if len(made) != len(request.positions):
+        made, count = features[request.sound.key], len(request.positions)
+        if len(made) > count and request.adds_sound:
+            return dataclasses.replace(request, embeds=made[:count], track=made[count:], sound=None), None
+        if len(made) != count:
             raise BadRequest(f"The sound gave {len(made)} features for {len(request.positions)} places.", "positions")
         return dataclasses.replace(request, embeds=made, sound=None), None
     rows = [features[picture.key] for picture in request.pictures]

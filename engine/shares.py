@@ -46,6 +46,7 @@ UNSPLIT = RECOGNIZERS | {
     "moonshine_streaming",
     "whisper",
     "system_voice",
+    "voxtral_realtime",
 }
 
 

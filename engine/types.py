@@ -151,6 +151,7 @@ class Request:
     positions: Any = None
     pictures: Sequence[Picture] = ()  # the engine encodes them; their features go to `positions`, in order
     sound: Sound | None = None  # the engine encodes it; the reply attends to it
+    adds_sound: bool = False  # features beyond the sound's positions become the track
     # [3, prompt]: positions for multi-axis rope; the output continues from their maximum
     rope: np.ndarray | None = None
     # [m, D] added to the input embeddings after the prompt, a row a token, the last one repeated (a TTS model's text stream)

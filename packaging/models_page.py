@@ -83,6 +83,8 @@ NAMES = {
     "smollm3": "SmolLM3",
     "smolvlm": "SmolVLM 2",
     "unlimited_ocr": "Unlimited-OCR",
+    "voxtral": "Voxtral Mini 3B and Small 24B",
+    "voxtral_realtime": "Voxtral Mini 4B Realtime",
     "whisper": "Whisper, all sizes, turbo and distil",
 }
 PART_NAMES = {

@@ -19,7 +19,7 @@ from engine.errors import BadRequest, ContextOverflow, GrusError
 from engine.pipelines.prompt import open_image, open_sound
 from engine.starter import GUIDE
 from engine.types import SamplingParams, Timings
-from engine.vision.processor import hearing
+from engine.vision.processor import hearing, seeing
 
 if TYPE_CHECKING:
     from app.commands.server_items import ChatServerItems
@@ -121,8 +121,9 @@ class _Conversation:
 
     def show(self, path: Path) -> None:
         """Raises where there is no image, or the model sees none."""
-        if self.model.loaded.vision is None:
-            raise BadRequest(f"{self.model.name} reads text only and does not see images.", "images")
+        if not seeing(self.model.loaded.vision):
+            reads = "reads text only" if self.model.loaded.vision is None else "hears sounds"
+            raise BadRequest(f"{self.model.name} {reads} and does not see images.", "images")
         open_image(path)
         self.images.append(path)
 
@@ -207,7 +208,7 @@ class _Conversation:
             if box is None:
                 box = self._box = Toolbox(only=())
             loaded = self.model.loaded
-            self._items = ChatServerItems(box, loaded.vision is not None, loaded.tokenizer.markers)
+            self._items = ChatServerItems(box, seeing(loaded.vision), loaded.tokenizer.markers)
         return self._items
 
     def _given(self, line: str) -> Any:

@@ -253,7 +253,7 @@ def add_sounds(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="a sound that the model shall hear, such as a Gemma 4 E2B or E4B; may be repeated",
+        help="a sound that the model shall hear, such as a Gemma 4 E2B or a Voxtral; may be repeated",
     )
 
 

@@ -22,7 +22,7 @@ from engine.hub.other_apps import AppModel, app_model, app_models
 from engine.hub.resolve import resolve
 from engine.model_files import open_model
 from engine.models.registry import find_encoder, find_part
-from engine.pipelines.listening import ALIGNING, DIARIZING, LISTENING, VERIFYING
+from engine.pipelines.listening import ALIGNING, DIARIZING, LISTENING, LISTENING_CHATS, VERIFYING
 from engine.pipelines.ranking import is_yes_no_reranker, ranks_pairs
 from engine.pipelines.speaking import is_kokoro, is_orpheus, is_spark
 from engine.starter import SYSTEM, starter
@@ -311,6 +311,8 @@ def capabilities(config: Mapping[str, Any], folder: Path | None = None) -> froze
     model_type = str(type_of(dict(config))) if "model_type" in config else ""
     if model_type == REMOTE:
         return frozenset({*config["capabilities"], "remote"})
+    if model_type in LISTENING_CHATS:
+        return frozenset({"listen", "chat", "hear"})
     if model_type in LISTENING:
         return frozenset({"listen"})
     if model_type in DIARIZING:

@@ -330,7 +330,7 @@ def link(blob: Path, name: Path) -> None:
 
 # -- what of a cached snapshot can be opened: a folder, or one of the GGUF files that lie in it, and where a file's tokenizer is
 
-_TOKENIZERS = (("tokenizer.json",), ("vocab.json", "merges.txt"))
+_TOKENIZERS = (("tokenizer.json",), ("tekken.json",), ("vocab.json", "merges.txt"))
 
 
 def model_in(snapshot: Snapshot, quant: str | None = None, weights: str = "auto", loosely: bool = True) -> Path | None:

@@ -252,7 +252,7 @@ _SETTINGS = ("*.json", "*.yaml", "*.jinja", "*.txt", "*.model", "*.tiktoken")
 _VOICES = "voices/*"  # of Kokoro, a file each, which may end as weights do
 _NEVER = ("original/*", "onnx/*", "openvino/*", ".*", "*/.*", "training_args.bin", "optimizer.*", "*_optimizer.*")
 _TOKENIZER = (
-    "tokenizer*.json", "*.model", "vocab.*", "merges.txt", "special_tokens_map.json", "added_tokens.json",
+    "tokenizer*.json", "tekken.json", "*.model", "vocab.*", "merges.txt", "special_tokens_map.json", "added_tokens.json",
     "chat_template*", "generation_config.json",
 )  # fmt: skip
 

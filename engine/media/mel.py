@@ -130,14 +130,15 @@ def bicodec_mel(samples: np.ndarray) -> np.ndarray:
 WHISPER_HOP = 160  # samples between two frames, at 16 kHz
 
 
-def whisper_mel(samples: np.ndarray, count: int) -> np.ndarray:
-    """For Whisper's encoder, of mono samples at 16 kHz: `[frames, count]`, logarithms of powers within 80 dB of the loudest."""
+def whisper_mel(samples: np.ndarray, count: int, loudest: float | None = None) -> np.ndarray:
+    """For Whisper's encoder, of mono samples at 16 kHz: `[frames, count]`, logarithms of powers within 80 dB of the loudest; `loudest`:
+    what counts as that, whatever the sound is."""
     size = 400
     padded = np.pad(samples.astype(np.float32), size // 2, mode="reflect")
     spectrum = np.fft.rfft(frames(padded, size, WHISPER_HOP)[:-1] * hann(size), axis=-1)
     power = (spectrum.real**2 + spectrum.imag**2).astype(np.float32)
     mel = np.log10(np.maximum(power @ filterbank(16000, size, count, 0.0, 8000.0).T, 1e-10))
-    return ((np.maximum(mel, mel.max() - 8.0) + 4.0) / 4.0).astype(np.float32)
+    return ((np.maximum(mel, (mel.max() if loudest is None else loudest) - 8.0) + 4.0) / 4.0).astype(np.float32)
 
 
 PARAKEET_HOP = 160  # samples between two frames, at 16 kHz

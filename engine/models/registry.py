@@ -114,6 +114,8 @@ _ARCHITECTURES = {
     "smollm3": "llama.smollm3",
     "smolvlm": "idefics3.idefics3",
     "unlimited_ocr": "unlimited_ocr.unlimited_ocr",
+    "voxtral": "voxtral.voxtral",
+    "voxtral_realtime": "voxtral_realtime.voxtral_realtime",
     "whisper": "whisper.whisper",
 }
 

@@ -7,7 +7,7 @@ the checkpoint names for it.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,32 +20,20 @@ from engine.models.config import MOST_LAYERS, Fields
 from engine.weights.view import View
 
 EPS = 1e-5
-_TOGETHER = 4  # sounds that are encoded at once: their hidden states take 30 MB and more each
+TOGETHER = 4  # sounds that are encoded at once: their hidden states take 30 MB and more each
 _MEDIAN = 7  # frames of the filter over attention, unless the config says otherwise
 
 
 class Whisper:
     def __init__(self, w: View, config: Mapping[str, Any]) -> None:
         f = Fields(config)
-        if f.find("activation_function", default="gelu") != "gelu":
-            raise ConfigError(f"{f.where}: Whisper is known with the activation `gelu` only.")
         self.ops, self.dtype = w.backend.ops, w.backend.dtype
         self.hidden, self.vocab = f.int("d_model"), f.int("vocab_size")
-        self.mels, self.frames = f.int("num_mel_bins"), f.int("max_source_positions")
-        self.longest = 2 * self.frames * WHISPER_HOP  # samples
         self.median = f.int("median_filter_width", default=_MEDIAN)
         self.generation: Mapping[str, Any] = {}
-        encoder, decoder = w.sub("model.encoder"), w.sub("model.decoder")
-        self.convs = [
-            (self.ops.conv_weight(part.tensor("weight", (self.hidden, inp, 3))), part.tensor("bias", (self.hidden,)))
-            for part, inp in ((encoder.sub("conv1"), self.mels), (encoder.sub("conv2"), self.hidden))
-        ]
-        self.sound_places = encoder.tensor("embed_positions.weight", (self.frames, self.hidden))
-        heads, ffn = f.int("encoder_attention_heads"), f.int("encoder_ffn_dim")
-        count = f.int("encoder_layers", most=MOST_LAYERS)
-        layers = [WhisperEncoderLayer(encoder.sub(f"layers.{i}"), self.hidden, heads, ffn) for i in range(count)]
-        self.encoder = w.backend.encoder(layers, None)
-        self.encoder_norm = SoundNorm(encoder, "layer_norm", self.hidden)
+        decoder = w.sub("model.decoder")
+        self.encoder = WhisperEncoder(w.sub("model.encoder"), f)
+        self.longest = self.encoder.window * WHISPER_HOP  # samples
 
         heads, ffn = f.int("decoder_attention_heads"), f.int("decoder_ffn_dim")
         count = f.int("decoder_layers", most=MOST_LAYERS)
@@ -80,28 +68,61 @@ class Whisper:
             kv.write_cross(slot, layer.cross_at, *layer.sound_memory(sound))
 
     def encode(self, sounds: Sequence[Sound]) -> Generator[None, None, list[np.ndarray]]:
-        ops, made = self.ops, list[np.ndarray]()
-        for at in range(0, len(sounds), _TOGETHER):
-            rows = []
-            for sound in sounds[at : at + _TOGETHER]:
-                rows.append(self._frames(sound.samples))
-                yield
-            x = yield from self.encoder.run(ops.cat(rows, 0), [self.frames] * len(rows))
-            made += np.split(ops.numpy(self.encoder_norm(x)), len(rows))
+        made = list[np.ndarray]()
+        for at in range(0, len(sounds), TOGETHER):
+            part = sounds[at : at + TOGETHER]
+            frames = yield from self.encoder.run(self._mel(sound.samples) for sound in part)
+            made += np.split(self.ops.numpy(frames), len(part))
             yield
         return made
 
-    def _frames(self, samples: np.ndarray) -> Array:
-        """`[S, D]`: fifty frames a second."""
+    def _mel(self, samples: np.ndarray) -> np.ndarray:
         if len(samples) > self.longest:
             raise BadRequest(f"The sound must have at most {self.longest} samples, not {len(samples)}.", "file")
         padded = np.zeros(self.longest, np.float32)
         padded[: len(samples)] = samples
-        ops = self.ops
-        x = ops.array(whisper_mel(padded, self.mels)[None], self.dtype)
-        for stride, (weight, bias) in enumerate(self.convs, 1):
-            x = ops.gelu(ops.conv1d(x, weight, bias, stride=stride, padding=1))
-        return x[0] + self.sound_places
+        return whisper_mel(padded, self.encoder.mels)
+
+
+class WhisperEncoder:
+    """Fifty frames a second of log-mel spectrograms, which are all as long as the encoder's positions reach."""
+
+    def __init__(self, w: View, f: Fields) -> None:
+        """`f`: a config whose fields have Whisper's names, or the usual ones."""
+        if f.find("activation_function", default="gelu") != "gelu":
+            raise ConfigError(f"{f.where}: Whisper is known with the activation `gelu` only.")
+        ops = self.ops = w.backend.ops
+        self.dtype, self.hidden = w.backend.dtype, f.int("d_model", "hidden_size")
+        self.mels, self.frames = f.int("num_mel_bins"), f.int("max_source_positions")
+        self.window = 2 * self.frames  # frames of a spectrogram
+        heads = f.int("encoder_attention_heads", "num_attention_heads")
+        ffn = f.int("encoder_ffn_dim", "intermediate_size")
+        count = f.int("encoder_layers", "num_hidden_layers", most=MOST_LAYERS)
+        self.convs = [
+            (ops.conv_weight(whisper_kernel(part, self.hidden, inp)), part.tensor("bias", (self.hidden,)))
+            for part, inp in ((w.sub("conv1"), self.mels), (w.sub("conv2"), self.hidden))
+        ]
+        self.places = w.tensor("embed_positions.weight", (self.frames, self.hidden))
+        layers = [WhisperEncoderLayer(w.sub(f"layers.{i}"), self.hidden, heads, ffn) for i in range(count)]
+        self.layers, self.norm = w.backend.encoder(layers, None), SoundNorm(w, "layer_norm", self.hidden)
+
+    def run(self, spectrograms: Iterable[np.ndarray]) -> Generator[None, None, Array]:
+        """`[n * frames, D]` of spectrograms `[window, mels]`."""
+        ops, rows = self.ops, []
+        for mel in spectrograms:
+            x = ops.array(mel[None], self.dtype)
+            for stride, (weight, bias) in enumerate(self.convs, 1):
+                x = ops.gelu(ops.conv1d(x, weight, bias, stride=stride, padding=1))
+            rows.append(x[0] + self.places)
+            yield
+        return self.norm((yield from self.layers.run(ops.cat(rows, 0), [self.frames] * len(rows))))
+
+
+def whisper_kernel(w: View, out: int, inp: int) -> Array:
+    last = (out, 3, inp)
+    if inp != 3 and w.shape("weight") == last:  # MLX's converter puts the input channels last
+        return w.backend.ops.permute(w.tensor("weight", last), (0, 2, 1))
+    return w.tensor("weight", (out, inp, 3))
 
 
 class SoundNorm:

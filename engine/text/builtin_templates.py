@@ -218,6 +218,42 @@ DEEPSEEK_OCR = _PLACES_AND_WORDS.replace("%s", "\\n")
 UNLIMITED_OCR = _PLACES_AND_WORDS.replace("%s", "")
 
 
+# Mistral's version 7. `[AUDIO]` is the place of a sound
+_VOXTRAL = r"""
+{{- bos_token }}
+{%- macro said(content) %}
+    {%- if content is string %}{{- content }}
+    {%- else %}
+        {%- for part in content %}{{- '[AUDIO]' if part.type == 'audio' else part.text }}{% endfor %}
+    {%- endif %}
+{%- endmacro %}
+{%- set ns = namespace(question=-1) %}
+{%- for message in messages if message.role == 'user' %}{% set ns.question = ns.question + 1 %}{% endfor %}
+{%- set ns.asked = -1 %}
+{%- for message in messages %}
+    {%- if message.role == 'system' %}{{- '[SYSTEM_PROMPT]' + said(message.content) + '[/SYSTEM_PROMPT]' }}
+    {%- elif message.role == 'user' %}
+        {%- set ns.asked = ns.asked + 1 %}
+        {%- if tools and ns.asked == ns.question %}
+            {{- '[AVAILABLE_TOOLS]' + (tools | tojson) + '[/AVAILABLE_TOOLS]' }}
+        {%- endif %}
+        {{- '[INST]' + said(message.content) + '[/INST]' }}
+    {%- elif message.role == 'assistant' %}
+        {%- if message.content %}{{- said(message.content) }}{% endif %}
+        {%- for call in message.tool_calls or [] %}
+            {%- set function = call.function if call.function else call %}
+            {%- set arguments = function.arguments if function.arguments is string else (function.arguments | tojson) %}
+            {{- '[TOOL_CALLS][' if loop.first else ', ' }}
+            {{- '{"name": "' + function.name + '", "arguments": ' + arguments + ', "id": "' + call.id + '"}' }}
+            {{- ']' if loop.last }}
+        {%- endfor %}
+        {{- eos_token }}
+    {%- elif message.role == 'tool' %}
+        {{- '[TOOL_RESULTS]' + message.tool_call_id + '[TOOL_CONTENT]' + message.content + '[/TOOL_RESULTS]' }}
+    {%- endif %}
+{%- endfor %}"""
+
+
 def builtin_template(model_type: str, id_of: Callable[[str], int | None]) -> str | None:
     """The template of a family whose control tokens the vocabulary has; None where nothing fits."""
 
@@ -228,6 +264,8 @@ def builtin_template(model_type: str, id_of: Callable[[str], int | None]) -> str
         return DEEPSEEK_OCR
     if model_type == "unlimited_ocr":
         return UNLIMITED_OCR
+    if model_type == "voxtral":
+        return _VOXTRAL if has("[INST]") else None
     if has("<｜hy_User｜>"):
         return HUNYUAN
     if model_type.startswith("hunyuan") and has("<|extra_0|>"):

@@ -1,6 +1,6 @@
 """A checkpoint's tokenizer: text to ids, ids to text, and which ids mean something special.
 
-Reads `tokenizer.json`, or builds a byte-level BPE from `vocab.json` and `merges.txt`. Knows nothing of chats: a prompt
+Reads `tokenizer.json` or `tekken.json`, or builds a byte-level BPE from `vocab.json` and `merges.txt`. Knows nothing of chats: a prompt
 that a chat template made is encoded with `add_special=False`, for the template has written its own BOS.
 """
 
@@ -21,12 +21,14 @@ from engine.errors import TokenizerError
 from engine.text.byte_bpe import byte_level_bpe
 from engine.text.detokenizer import Detokenizer
 from engine.text.long_text import PIECE, Cuts, cuts_of, least_bytes, longest_token
+from engine.text.tekken import FILE as TEKKEN
+from engine.text.tekken import named_tokens, read_tekken
 from engine.text.vocabulary import spelling_of
 
 # one text at a time is encoded in the thread that asks: a pool of threads as large as the machine would gain nothing
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
-_FILES = ("tokenizer.json", "vocab.json and merges.txt")
+_FILES = ("tokenizer.json", TEKKEN, "vocab.json and merges.txt")
 _SHORT = 1000  # characters, which are encoded in less than half a millisecond
 _NAMED = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 
@@ -90,10 +92,13 @@ class Tokenizer:
         settings = _read_json(folder / "special_tokens_map.json") | _read_json(folder / "tokenizer_config.json")
         if (folder / "tokenizer.json").is_file():
             backend = _parse_backend((folder / "tokenizer.json").read_bytes(), folder / "tokenizer.json")
+        elif (folder / TEKKEN).is_file():
+            backend = read_tekken(folder / TEKKEN)
+            settings = named_tokens(backend) | settings
         elif (folder / "vocab.json").is_file() and (folder / "merges.txt").is_file():
             backend = byte_level_bpe(folder, str(settings.get("tokenizer_class", "")), config or {})
         else:
-            raise TokenizerError(f"There is no tokenizer in {folder}. Looked for {' and for '.join(_FILES)}.")
+            raise TokenizerError(f"There is no tokenizer in {folder}. Looked for {', for '.join(_FILES)}.")
         _add_missing(backend, _read_json(folder / "added_tokens.json"), settings, folder)
         if backend.decoder is None and (config or {}).get("model_type") == "chatterbox":  # it only reads text
             backend.decoder = Fuse()

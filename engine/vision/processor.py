@@ -73,6 +73,11 @@ def hearing(vision: VisionProcessor | None) -> HearingProcessor | None:
     return cast(HearingProcessor, vision) if getattr(vision, "takes_sound", False) else None
 
 
+def seeing(vision: VisionProcessor | None) -> bool:
+    """Whether a model with this processor sees images: some only hear."""
+    return vision is not None and getattr(vision, "takes_images", True)
+
+
 def expand_placeholders(
     ids: Sequence[int],
     pictures: Sequence[Picture],

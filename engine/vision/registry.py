@@ -105,6 +105,12 @@ def _unlimited_ocr(config: Fields, folder: Path, encode: _Encode) -> VisionProce
     return UnlimitedOcrVisionProcessor(config, image_settings(config, folder), encode)
 
 
+def _voxtral(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
+    from engine.vision.voxtral import VoxtralSoundProcessor
+
+    return VoxtralSoundProcessor(config, encode)
+
+
 VISION_PROCESSORS: dict[str, _Factory] = {
     "deepseek_ocr2": _deepseek_ocr2,
     "gemma3": _gemma3,
@@ -127,6 +133,7 @@ VISION_PROCESSORS: dict[str, _Factory] = {
     "smolvlm": _idefics3,
     "unlimited_ocr": _unlimited_ocr,
 }
+SOUND_PROCESSORS: dict[str, _Factory] = {"voxtral": _voxtral}  # of models that hear, and see nothing
 
 
 def all_image_settings(config: Fields, folder: Path) -> Fields:
@@ -141,7 +148,8 @@ def all_image_settings(config: Fields, folder: Path) -> Fields:
 
 def make_vision_processor(config: Mapping[str, Any], folder: Path, encode: _Encode) -> VisionProcessor | None:
     """The vision processor of a checkpoint; None without vision. `encode` is the tokenizer without special tokens."""
-    factory = VISION_PROCESSORS.get(str(config.get("model_type")))
-    if factory is None or not isinstance(config.get("vision_config"), Mapping):
-        return None
-    return factory(Fields(config), folder, encode)
+    kind = str(config.get("model_type"))
+    for factories, needed in ((VISION_PROCESSORS, "vision_config"), (SOUND_PROCESSORS, "audio_config")):
+        if kind in factories and isinstance(config.get(needed), Mapping):
+            return factories[kind](Fields(config), folder, encode)
+    return None

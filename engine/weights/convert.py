@@ -40,6 +40,7 @@ TARGETS = ("gguf", "mlx", "safetensors")
 _FILE_TYPES = {"F32": 0, "F16": 1, "BF16": 32, "q4_0": 2, "q8_0": 7, "q4_k": 15, "q6_k": 18}  # what programs show
 _COPIED = (
     "tokenizer.json",
+    "tekken.json",
     "tokenizer_config.json",
     "tokenizer.model",
     "special_tokens_map.json",

@@ -23,12 +23,12 @@ KINDS = {"q8_0": "Q8_0", "q4_0": "Q4_0", "q4_k": "Q4_K", "q6_k": "Q6_K"}
 CHOICES = ("auto", "none", *KINDS)
 
 # Small matrices whose errors go everywhere: a router's choice of experts, the decay of a recurrent memory. And those between
-# latents and heads, which most backends would unpack.
+# latents and heads, which most backends would unpack; and places that are added to what an encoder of sound reads.
 _WHOLE = re.compile(
     r"((mlp|block_sparse_moe|feed_forward|mixer)\.gate|mlp\.router|mlp\.gate\.(proj|wg)|router\.(proj|layer)"
     r"|altup\.modality_router|shared_expert_gate"
     r"|linear_attn\.(in_proj_a|in_proj_b|in_proj_ba)|(linear_attn|mamba|mixer)\.conv1d|conv\.conv"
-    r"|self_attn\.(kv_b_proj|embed_q|unembed_out))$"
+    r"|self_attn\.(kv_b_proj|embed_q|unembed_out)|embed_positions|ada_rms_norm\.linear[12])$"
 )
 _EMBEDDINGS = re.compile(r"(embed_tokens|embeddings|lm_head)$")
 # Of an encoder: tables whose rows are looked up, and what a text's one vector passes through. Both take no time.

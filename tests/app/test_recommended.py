@@ -60,6 +60,7 @@ def test_the_catalogue_is_whole() -> None:
         "Whisper",
         "Parakeet",
         "Qwen3-ASR",
+        "Voxtral",
         "Kokoro",
         "Qwen3-TTS",
         "Qwen3-Embedding",

@@ -42,7 +42,7 @@ from engine.pipelines.prompt import Prompt, infill_prompt, placed, text_prompt
 from engine.text.tokenizer import Tokenizer
 from engine.types import Grammar, SamplingParams, Text, Timings, TokenLogprob
 from engine.types import Request as EngineRequest
-from engine.vision.processor import hearing
+from engine.vision.processor import hearing, seeing
 
 router = APIRouter(route_class=JsonRoute, tags=["llama.cpp"])
 _REPLY: dict[str, Any] = {
@@ -114,7 +114,7 @@ async def props(server: Here, model: str | None = None) -> LlamaProps:
         chat_template=loaded.template.source() if loaded.template.names else "",
         bos_token=named.get("bos_token", ""),
         eos_token=named.get("eos_token", ""),
-        modalities={"vision": loaded.vision is not None, "audio": hearing(loaded.vision) is not None},
+        modalities={"vision": seeing(loaded.vision), "audio": hearing(loaded.vision) is not None},
         total_slots=int(server.service.engine_settings().get("max_concurrent", 1)),
         default_generation_settings=settings,
         build_info=f"grus-{grus_version()}",

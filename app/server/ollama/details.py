@@ -22,7 +22,7 @@ from engine.pipelines.prompt import infill
 from engine.text.families import tags_for
 from engine.text.template import ChatTemplate
 from engine.text.tokenizer import Tokenizer
-from engine.vision.processor import VisionProcessor
+from engine.vision.processor import VisionProcessor, seeing
 from engine.vision.registry import make_vision_processor
 
 _WEIGHTS = (".safetensors", ".gguf", ".bin", ".pt", ".pth")
@@ -186,7 +186,7 @@ def _info(model: ModelFacts, found: StoredModel | None) -> Iterator[tuple[str, A
     for theirs, ours in names.items():
         if (value := fields.find(ours, default=None)) is not None:
             yield f"{kind}.{theirs}", value
-    if model.vision is not None:
+    if model.vision is not None and seeing(model.vision):
         yield f"{kind}.vision.max_pixels", model.vision.max_pixels
     yield f"{kind}.vocab_size", fields.find("vocab_size", default=model.tokenizer.vocab_size)
 

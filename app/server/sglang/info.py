@@ -44,7 +44,7 @@ from engine.pipelines.speaking.voice import SpeechSampling, VoiceSettings
 from engine.tasks import CancelScope
 from engine.types import Request as EngineRequest
 from engine.types import SamplingParams, new_id
-from engine.vision.processor import hearing
+from engine.vision.processor import hearing, seeing
 
 router = APIRouter(route_class=JsonRoute, tags=["SGLang"])
 
@@ -66,7 +66,7 @@ async def model_info(server: Here) -> SglangModelInfo:
         preferred_sampling_params=dict(model.defaults) or None,
         model_type=str(model.config.get("model_type", "")),
         max_context_length=model.context or None,
-        has_image_understanding=getattr(model, "vision", None) is not None,
+        has_image_understanding=seeing(getattr(model, "vision", None)),
         has_audio_understanding=use == "listen" or hearing(getattr(model, "vision", None)) is not None,
     )
 

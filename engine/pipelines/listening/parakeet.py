@@ -59,6 +59,8 @@ class ParakeetPartials:
 
 
 class ParakeetTranscriber(Transcriber):
+    starts_bare = False
+
     ahead = 4  # whole stretches wait for the one before: more in flight win nothing
 
     def __init__(self, engine: EngineLike, model: AsrModel, vocab: int) -> None:

@@ -43,6 +43,8 @@ def parted(text: str) -> tuple[str | None, str]:
 
 
 class Qwen3AsrTranscriber(Transcriber):
+    starts_bare = False
+
     def __init__(self, engine: EngineLike, model: AsrModel, tokenizer: Any, audio_token: int, chunk: int) -> None:
         """`chunk`: see `sound_tokens`."""
         super().__init__(engine, replace(model, language="en"))

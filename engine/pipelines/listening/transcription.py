@@ -149,6 +149,7 @@ class Transcriber:
     """Transcribes sounds with one model of an engine."""
 
     ahead = _AHEAD
+    starts_bare = True  # a request is the sound and the token that starts a transcript
 
     def __init__(
         self, engine: EngineLike, model: AsrModel, rules: VadRules = DEFAULT_RULES, vad: str = VOICE_ACTIVITY
@@ -309,7 +310,7 @@ class Transcriber:
         result = handle.result()
         loop = loop_start(result.text.split())
         if loop is not None:
-            result = self.submit(samples, penalty=_AGAIN, admitted=True).result()
+            result = self.submit(samples, options, penalty=_AGAIN, admitted=True).result()
             loop = loop_start(result.text.split())
         text = " ".join(result.text.split()[:loop])
         logprobs = [token.logprob for token in result.logprobs]

@@ -40,6 +40,8 @@ NOT_TEXT = {
     "qwen3_vl",
     "qwen3_vl_moe",
     "unlimited_ocr",
+    "voxtral",
+    "voxtral_realtime",
     "whisper",
 }
 SAME = {  # types that are another one beside an encoder, or its text alone

@@ -172,7 +172,7 @@ class TestParity:
         given = len(PROMPT)
         own.model.choose_like(whisper_generation())
         (features,) = encoded(own, sounds()[:1])
-        frames = run(token_frames(own.model, features, ids[:-1], given, own.model.frames))
+        frames = run(token_frames(own.model, features, ids[:-1], given, own.model.encoder.frames))
         made = (frames * 0.02).tolist()
         assert len(set(made)) > 3
         assert np.abs(np.array(made) - np.array(wanted[given : given + len(made)])).max() <= 0.021

@@ -48,6 +48,8 @@ UNWRITTEN = {
     "qwen3_asr",
     "qwen3_tts",
     "unlimited_ocr",
+    "voxtral",
+    "voxtral_realtime",
     "whisper",
 }
 
