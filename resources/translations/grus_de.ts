@@ -4926,6 +4926,11 @@
         <translation>Transkribiert Sprache in 30 Sprachen, auch bei Lärm.</translation>
     </message>
     <message>
+        <source>Transcribes speech in 8 languages, and answers questions about a recording.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Transkribiert Sprache in 8 Sprachen und beantwortet Fragen zu einer Aufnahme.</translation>
+    </message>
+    <message>
         <source>Transcribes speech in 99 languages.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>Transkribiert Sprache in 99 Sprachen.</translation>

@@ -4926,6 +4926,11 @@
         <translation>Transcribe voz en 30 idiomas, también con ruido.</translation>
     </message>
     <message>
+        <source>Transcribes speech in 8 languages, and answers questions about a recording.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Transcribe voz en 8 idiomas y responde a preguntas sobre una grabación.</translation>
+    </message>
+    <message>
         <source>Transcribes speech in 99 languages.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>Transcribe voz en 99 idiomas.</translation>

@@ -4926,6 +4926,11 @@
         <translation>Transcrit la parole en 30 langues, même dans le bruit.</translation>
     </message>
     <message>
+        <source>Transcribes speech in 8 languages, and answers questions about a recording.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Transcrit la parole en 8 langues et répond à des questions sur un enregistrement.</translation>
+    </message>
+    <message>
         <source>Transcribes speech in 99 languages.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>Transcrit la parole en 99 langues.</translation>

@@ -4924,6 +4924,11 @@
         <translation>30 の言語の音声を、雑音の中でも文字に起こします。</translation>
     </message>
     <message>
+        <source>Transcribes speech in 8 languages, and answers questions about a recording.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>8 の言語の音声を文字に起こし、録音についての質問に答えます。</translation>
+    </message>
+    <message>
         <source>Transcribes speech in 99 languages.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>99 の言語の音声を文字に起こします。</translation>

@@ -4926,6 +4926,11 @@
         <translation>Transcreve fala em 30 idiomas, mesmo com ruído.</translation>
     </message>
     <message>
+        <source>Transcribes speech in 8 languages, and answers questions about a recording.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Transcreve fala em 8 idiomas e responde a perguntas sobre uma gravação.</translation>
+    </message>
+    <message>
         <source>Transcribes speech in 99 languages.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>Transcreve fala em 99 idiomas.</translation>

@@ -4924,6 +4924,11 @@
         <translation>转写 30 种语言的语音，在噪声中也可以。</translation>
     </message>
     <message>
+        <source>Transcribes speech in 8 languages, and answers questions about a recording.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>转写 8 种语言的语音，并回答关于录音的问题。</translation>
+    </message>
+    <message>
         <source>Transcribes speech in 99 languages.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>转写 99 种语言的语音。</translation>
