@@ -34,7 +34,7 @@ WHOLE = (  # the same through the engine, of architectures without windows, and 
     *("olmo2", "exaone4_full"),
 )
 MARGIN, STEP = 9, 16
-LENGTH = 40
+LENGTH = 28
 
 
 def prompts(seed: int) -> list[list[int]]:
@@ -146,5 +146,5 @@ def test_layers_that_share_keys_and_values_keep_none(folder: Callable[[str], Pat
 def test_through_the_engine(folder: Callable[[str], Path], tmp_path: Path, name: str, backend: str) -> None:
     driver = EngineDriver(folder(name), backend, tmp_path, 64, LENGTH)
     asked = next(some for some in map(prompts, range(4, 12)) if decided(name, some, LENGTH))
-    driver.continues(asked, greedy_replies(name, asked, LENGTH), begun=30, compared=10, hits=4)
+    driver.continues(asked, greedy_replies(name, asked, LENGTH), begun=20, compared=8, hits=4)
     driver.engine.close()
