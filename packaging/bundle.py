@@ -182,6 +182,11 @@ def rpm_packages() -> list[str]:
     ]
 
 
+def fonts(column: int) -> list[str]:
+    """Packages with the Chinese and Japanese characters, for which a bare system draws boxes: recommended, as they are large."""
+    return [line.packages[column] for line in requirements() if line.probe.startswith("font:")]
+
+
 def oldest_glibc() -> str:
     """The C library of this machine: an older one may not load what was made here."""
     import platform
@@ -203,7 +208,8 @@ def make_deb() -> Path:
     control.mkdir()
     fields = {
         "Package": "grus", "Version": package_version(), "Architecture": DEBIAN[machine()], "Maintainer": maintainer(),
-        "Installed-Size": str(size), "Depends": ", ".join(depends), "Section": "science", "Priority": "optional",
+        "Installed-Size": str(size), "Depends": ", ".join(depends),
+        "Recommends": ", ".join(fonts(_LIBRARY_COLUMN)), "Section": "science", "Priority": "optional",
         "Homepage": f"https://github.com/{repository()}",
         "Description": "private AI on your own machine\n"
         " Grus chats, reads documents, speaks and listens with language models that\n run on this machine, in a window, on the command line, and as a server.",
@@ -258,6 +264,7 @@ URL: https://github.com/{repository}
 Packager: {maintainer}
 AutoReqProv: no
 Requires: {requires}
+Recommends: {recommends}
 %define __os_install_post %{{nil}}
 %define _build_id_links none
 %define _binary_payload w6T2.xzdio
@@ -287,6 +294,7 @@ def make_rpm() -> Path:
             repository=repository(),
             maintainer=maintainer(),
             requires=", ".join(rpm_packages()),
+            recommends=", ".join(fonts(_DNF_COLUMN)),
             day=time.strftime("%a %b %d %Y", time.gmtime(source_date())),
         ),
         encoding="utf-8",

@@ -8,6 +8,7 @@ of its server come from the sources of llama-cpp-python. Nothing is done where n
 
 from __future__ import annotations
 
+import argparse
 import shutil
 import subprocess
 import sys
@@ -110,4 +111,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description="Installs the programs that `make test-clients` tries.").parse_args()
     main()

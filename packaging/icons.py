@@ -7,7 +7,7 @@ Each size is drawn anew, because a line of the small ones is thinner than a pixe
 
 from __future__ import annotations
 
-import sys
+import argparse
 from pathlib import Path
 
 import project
@@ -50,5 +50,7 @@ def write(folder: Path) -> list[Path]:
 
 
 if __name__ == "__main__":
-    for file in write(Path(sys.argv[1])):
+    parser = argparse.ArgumentParser(description="Writes the icons for macOS and Windows.")
+    parser.add_argument("folder", type=Path)
+    for file in write(parser.parse_args().folder):
         print(f"{file}, {file.stat().st_size / 1e3:.1f} kB")

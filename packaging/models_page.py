@@ -5,6 +5,7 @@ python packaging/models_page.py         writes the page anew
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -253,4 +254,5 @@ TAIL = """
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description="Writes docs/models.md anew.").parse_args()
     PAGE.write_text(page(), encoding="utf-8")

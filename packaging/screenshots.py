@@ -7,6 +7,7 @@ everywhere; their captions in README.md say so. The machine is the one that draw
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
 import os
@@ -416,4 +417,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Makes the pictures in docs/images.")
+    parser.add_argument("names", nargs="*", help="those alone whose names begin so")
+    parser.parse_args()
     sys.exit(main())

@@ -8,8 +8,8 @@ in the repository, so that voice activity needs no download.
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 from pathlib import Path
 
 import torch
@@ -42,4 +42,6 @@ def main(package: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(description="Writes resources/silero_vad anew.")
+    parser.add_argument("package", type=Path, help="the folder of the installed package silero_vad")
+    main(parser.parse_args().package)

@@ -8,6 +8,7 @@ by FFmpeg, and opens the window on no screen. Ends with 1 if anything fails.
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import json
 import os
@@ -19,6 +20,7 @@ import tempfile
 import threading
 import time
 import wave
+from collections.abc import Sequence
 from pathlib import Path
 
 import bundle
@@ -119,7 +121,8 @@ def loads_no_qt() -> bool:
     return good
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
+    argparse.ArgumentParser(description="Runs the application that bundle.py made.").parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         spoken, recording = Path(folder, "spoken.wav"), Path(folder, "recording.wav")
         with wave.open(str(recording), "wb") as file:

@@ -9,9 +9,9 @@ address: where packages come from is a matter of the machine. `make setup` insta
 
 from __future__ import annotations
 
+import argparse
 import re
 import subprocess
-import sys
 import tempfile
 import tomllib
 import venv
@@ -71,15 +71,15 @@ def without(line: str, *known: str) -> str:
 def main(what: str) -> None:
     if what == "oldest":
         print("\n".join(map(lowest, requirements())))
-    elif what == "constraints":
+    else:
         lines = resolved()
         wrong = [line for line in lines if not LINE.fullmatch(line)]
         if wrong or not lines:
             raise SystemExit(f"uv's answer is not a list of versions: {wrong[:3]}")
         FILE.write_text(HEAD + "\n".join(lines) + "\n", encoding="utf-8")
-    else:
-        raise SystemExit(__doc__)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) == 2 else "")
+    parser = argparse.ArgumentParser(description="Prints the lowest versions, or writes constraints.txt anew.")
+    parser.add_argument("what", choices=["oldest", "constraints"])
+    main(parser.parse_args().what)

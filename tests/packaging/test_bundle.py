@@ -389,7 +389,7 @@ def test_a_bundle_that_lacks_a_part_is_noticed(
     )
     (small_bundle / "grus").chmod(0o755)
     monkeypatch.setattr(trial, "bundle", bundle)
-    assert trial.main() == (1 if missing else 0)
+    assert trial.main([]) == (1 if missing else 0)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the bundle of this test is a shell script")

@@ -80,6 +80,16 @@ def test_a_package_of_debian_has_what_every_package_has(lacking: str, small: Pat
     assert check_packages.missing_files(listed) == (f"{lacking} is not in it\n" if lacking else "")
 
 
+def test_packages_recommend_a_font_with_chinese_and_japanese_characters(small: Path) -> None:
+    need_program("dpkg-deb", "ar", "xz", "rpmbuild", "rpm")
+    asked = {
+        "fonts-noto-cjk": ["dpkg-deb", "--field", str(bundle.make_deb()), "Recommends"],
+        "google-noto-sans-cjk-fonts": ["rpm", "-qp", "--recommends", "--nosignature", str(bundle.make_rpm())],
+    }
+    for font, command in asked.items():
+        assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() == [font]
+
+
 @pytest.mark.parametrize("broken", ["", "Type=Program", "Categories=Nonsense;"])
 def test_the_desktop_file_that_is_installed_is_read(broken: str, small: Path, tmp_path: Path) -> None:
     need_program("desktop-file-validate", "appstreamcli")
