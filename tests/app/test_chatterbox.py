@@ -30,6 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_chatterbox(tmp_path_factory.mktemp("speaks") / "chatterbox")
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_it_speaks_in_a_new_process_on_both_backends(folder: Path, tmp_path: Path) -> None:
     recording = tmp_path / "me.wav"

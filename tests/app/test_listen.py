@@ -75,6 +75,7 @@ def test_both_backends_hear_the_same(files, any_model, capsys):
     assert outputs[0] == outputs[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [pytest.param("parakeet_ctc", marks=pytest.mark.slow), "parakeet_tdt"])
 def test_parakeet_in_a_new_process_on_both_backends(kind, files, tmp_path):
     """Quantized too, which is the default on a CPU."""

@@ -32,7 +32,7 @@ def answers(backend: str, *commands: list[Any]) -> list[dict[str, Any]]:
     return [json.loads(outcome.out) for outcome in seen]
 
 
-@pytest.mark.parametrize("backend", ["torch", "mlx"])
+@pytest.mark.parametrize("backend", [pytest.param("torch", marks=pytest.mark.slow), "mlx"])
 def test_options_of_sampling_reach_the_model(backend: str, model: Path, loud: Path) -> None:
     penalty = ["--repetition-penalty", 50]
     plain, whole, window, none, own, silenced, likeliest = answers(
@@ -64,7 +64,7 @@ def test_an_answer_ends_before_a_stop_string(backend: str, model: Path) -> None:
     assert cut["text"] == whole["text"][: whole["text"].index(word)]
 
 
-@pytest.mark.parametrize("backend", ["torch", "mlx"])
+@pytest.mark.parametrize("backend", [pytest.param("torch", marks=pytest.mark.slow), "mlx"])
 def test_guessing_changes_no_token(backend: str, model: Path, tmp_path: Path) -> None:
     draft = shutil.copytree(model, tmp_path / "draft")
     plain, off, ngram, drafted = answers(
@@ -76,7 +76,7 @@ def test_guessing_changes_no_token(backend: str, model: Path, tmp_path: Path) ->
     assert drafted["timings"]["accepted_tokens"] > 10, "the draft is the model itself, and guesses right"
 
 
-@pytest.mark.parametrize("backend", ["torch", "mlx"])
+@pytest.mark.parametrize("backend", [pytest.param("torch", marks=pytest.mark.slow), "mlx"])
 def test_a_models_own_head_drafts(backend: str, tmp_path: Path) -> None:
     path = make_predictable(save_with_head("qwen3_5", tmp_path / "headed", tie_word_embeddings=False), 0.0)
     plain, drafted = answers(backend, [path], [path, "--speculation", "mtp"])

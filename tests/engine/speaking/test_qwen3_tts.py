@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+import mlx.core
 import numpy as np
 import pytest
 
@@ -228,9 +230,14 @@ class TestSampling:
         assert worst(ops.numpy(model.reframe(codes)), ops.numpy(embeds)) <= 1e-6
 
 
-def test_a_frame_is_one_function(rigs: Callable[..., Rig], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_frame_is_one_function(
+    rigs: Callable[..., Rig], monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
     """On MLX it is traced once for as many voices; on a CPU of torch's it is one call of the kernels. On CUDA it is captured,
     which only such a device can show."""
+    if "MLX_DISABLE_COMPILE" in os.environ:  # tests/conftest.py
+        mlx.core.enable_compile()
+        request.addfinalizer(mlx.core.disable_compile)
     traced, begin = list[int](), EagerFramePredictor.begin
     monkeypatch.setattr(EagerFramePredictor, "begin", lambda self, n: traced.append(n) or begin(self, n))
     for backend in ("mlx", "torch"):

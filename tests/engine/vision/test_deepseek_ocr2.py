@@ -123,6 +123,7 @@ def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., S
         one.engine.close()
 
 
+@pytest.mark.slow
 def test_a_page_in_tiles_is_read_as_by_the_reference(worlds: Callable[..., SeeingWorld]) -> None:
     """Beside a small picture, in one prompt: views of both sizes."""
     alike(worlds("torch"), reference(False), [drawn(900, 500), drawn(60, 80, 3)])

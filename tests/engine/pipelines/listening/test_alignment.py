@@ -85,6 +85,7 @@ def test_what_is_no_aligner_is_refused(folders: tuple[str, str]) -> None:
         ForcedAligner(plain.service, folders[0]).timed(TranscriptSegment(0.0, 1.0, "a"), talk(1), "en")
 
 
+@pytest.mark.slow
 def test_by_command_in_a_new_process_on_both_backends(folders: tuple[str, str], tmp_path: Path) -> None:
     file = tmp_path / "talk.wav"
     soundfile.write(file, talk(2), RATE)

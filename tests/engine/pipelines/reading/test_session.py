@@ -237,6 +237,7 @@ print(before, most, used())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="glibc keeps what was freed")
 def test_memory_of_pages_that_were_read_returns(tmp_path: Path) -> None:
     source = tmp_path / "scan.pdf"
