@@ -55,6 +55,10 @@ class Listener:
         )
         self._server = _Quiet(config, self._open)
 
+    def listen(self) -> None:
+        """From now on clients can connect; they are answered as soon as it runs."""
+        self.socket.listen(self._server.config.backlog)
+
     def run(self) -> None:
         """Serve until stopped. Running replies end, or are cut off after the grace time."""
         try:

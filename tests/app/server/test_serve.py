@@ -230,3 +230,11 @@ def test_elsewhere_a_port_that_was_left_may_be_taken_again_and_one_in_use_may_no
         settings = ServerSettings(port=other.getsockname()[1])
         with pytest.raises(BadRequest, match="Choose another --host or --port"):
             Listener(FastAPI(), settings)
+
+
+def test_whoever_reads_the_page_may_connect_at_once() -> None:
+    """Before the event loop runs, which takes a moment on a busy machine."""
+    listener = Listener(FastAPI(), ServerSettings(port=0))
+    with listener.socket:
+        listener.listen()
+        socket.create_connection(("127.0.0.1", listener.port), timeout=5).close()
