@@ -137,7 +137,7 @@ def _serve(options: dict[str, Any], anything: bool = False) -> int:
                 service.load_now(f"{first}:{adapter}")
         elif not service.catalogue.all() and not anything:
             raise BadRequest("Say which model to serve: grus serve --model Qwen/Qwen3-0.6B", "model")
-        listener.listen()  # whoever reads the page may connect at once
+        listener.listen()  # a client that reads the page may connect at once
         print(page(service, settings, listener.port), flush=True)
         listener.run()
         return 0

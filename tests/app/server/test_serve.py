@@ -232,7 +232,7 @@ def test_elsewhere_a_port_that_was_left_may_be_taken_again_and_one_in_use_may_no
             Listener(FastAPI(), settings)
 
 
-def test_whoever_reads_the_page_may_connect_at_once() -> None:
+def test_a_client_that_reads_the_page_may_connect_at_once() -> None:
     """Before the event loop runs, which takes a moment on a busy machine."""
     listener = Listener(FastAPI(), ServerSettings(port=0))
     with listener.socket:
