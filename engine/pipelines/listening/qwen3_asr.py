@@ -13,9 +13,16 @@ from engine.errors import BadRequest
 from engine.media.sound import SAMPLE_RATE
 from engine.models.qwen3_asr import sound_tokens
 from engine.pipelines.listening.transcript import TranscriptScores, TranscriptSegment, TranscriptToken
-from engine.pipelines.listening.transcription import AsrModel, ListenOptions, Transcriber, loop_start, sound_of
+from engine.pipelines.listening.transcription import (
+    AsrModel,
+    ListenOptions,
+    Transcriber,
+    loop_start,
+    sound_of,
+    transcript_sampling,
+)
 from engine.tasks import EngineLike
-from engine.types import Request, Result, SamplingParams
+from engine.types import Request, Result
 
 # as the model was trained to write them
 LANGUAGES = {
@@ -89,13 +96,7 @@ class Qwen3AsrTranscriber(Transcriber):
     ) -> Any:
         ids, places = self.prompt(len(samples), options or self.options)
         most = min(self.model.context - len(ids) - 1, int(_TOKENS_PER_SECOND * len(samples) / SAMPLE_RATE) + _NAMED)
-        params = SamplingParams(
-            temperature=0.0,
-            max_tokens=max(1, most),
-            logprobs=True,
-            approximate_logprobs=True,
-            repetition_penalty=penalty,
-        )
+        params = transcript_sampling(most, penalty)
         request = Request(self.model.name, ids, params, sound=sound_of(samples), positions=places)
         return self._engine.submit(request, admitted=admitted)
 

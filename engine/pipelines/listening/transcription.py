@@ -66,6 +66,17 @@ _LANGUAGE = re.compile(r"-(ar|es|ja|ko|uk|vi|zh)$")
 _AGAIN = 1.3  # repetition penalty of the retry
 
 
+def transcript_sampling(most: int, penalty: float | None = None) -> SamplingParams:
+    """What is most likely at each place, with its chance, up to so many tokens."""
+    return SamplingParams(
+        temperature=0.0,
+        max_tokens=max(1, most),
+        logprobs=True,
+        approximate_logprobs=True,
+        repetition_penalty=penalty,
+    )
+
+
 @dataclass(frozen=True)
 class AsrModel:
     """A loaded speech recognition model, as `Transcriber` uses it."""
@@ -295,9 +306,7 @@ class Transcriber:
         """Begin to hear samples. What comes back has `cancel()`, and is for `finished`: a request's handle, or a task."""
         rate = _TOKENS_PER_SECOND.get(self.model.language, _TOKENS_PER_SECOND_ELSE)
         most = max(2, min(self.model.context - 2, int(rate * len(samples) / SAMPLE_RATE) + 2))
-        params = SamplingParams(
-            temperature=0.0, max_tokens=most, logprobs=True, approximate_logprobs=True, repetition_penalty=penalty
-        )
+        params = transcript_sampling(most, penalty)
         chosen = (options or self.options).language
         spoken = chosen if self._elsewhere and chosen != "auto" else None
         request = Request(self.model.name, [self.model.start_id], params, sound=sound_of(samples, spoken))

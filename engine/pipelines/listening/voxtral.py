@@ -15,9 +15,16 @@ from engine.media.inputs import HeardSound
 from engine.media.sound import SAMPLE_RATE
 from engine.models.voxtral_realtime import STREAMING_PAD, VoxtralRealtime
 from engine.pipelines.listening.transcript import TranscriptScores, TranscriptSegment, TranscriptToken
-from engine.pipelines.listening.transcription import AsrModel, ListenOptions, Transcriber, loop_start, sound_of
+from engine.pipelines.listening.transcription import (
+    AsrModel,
+    ListenOptions,
+    Transcriber,
+    loop_start,
+    sound_of,
+    transcript_sampling,
+)
 from engine.tasks import EngineLike
-from engine.types import Request, SamplingParams
+from engine.types import Request
 from engine.vision.voxtral import VoxtralSoundProcessor
 
 UNKNOWN = "und"  # the code of a language that nobody named: Voxtral does not say which one it hears
@@ -267,13 +274,7 @@ class VoxtralTranscriber(_AnyLanguage):
         sound = self._ears.sound(samples)
         ids, places = self.prompt(sound, options or self.options)
         most = min(self.model.context - len(ids) - 1, int(_TOKENS_PER_SECOND * len(samples) / SAMPLE_RATE) + 2)
-        params = SamplingParams(
-            temperature=0.0,
-            max_tokens=max(1, most),
-            logprobs=True,
-            approximate_logprobs=True,
-            repetition_penalty=penalty,
-        )
+        params = transcript_sampling(most, penalty)
         request = Request(self.model.name, ids, params, pictures=(sound,), positions=np.asarray(places, np.int64))
         return self._engine.submit(request, admitted=admitted)
 
@@ -303,7 +304,7 @@ class VoxtralRealtimeTranscriber(_AnyLanguage):
     ) -> Any:
         prompt = self._own.prompt
         most = min(self.model.context, self._own.tokens(len(samples))) - len(prompt)
-        params = SamplingParams(temperature=0.0, max_tokens=max(1, most), logprobs=True, approximate_logprobs=True)
+        params = transcript_sampling(most)
         request = Request(
             self.model.name, prompt, params, sound=sound_of(samples), positions=range(len(prompt)), adds_sound=True
         )
