@@ -18,9 +18,7 @@ _REMOTE = f"org.freedesktop.portal.{INTERFACE}"
 _KEYBOARD, _UNTIL_REVOKED = 1, 2  # the devices that are asked for; how long the person's answer holds
 _TOKEN = "dictation.portal_token"  # the preference: by it the portal finds that answer again
 PRESSES = ((42, 1), (110, 1), (110, 0), (42, 0))  # Shift+Insert, by Linux' numbers of the keys
-LET_GO = (
-    300  # milliseconds in which the keys that were held come up, and a new session learns what the clipboard holds
-)
+LET_GO = 300  # milliseconds in which the keys that were held come up, and a new session learns what the clipboard holds
 
 
 class PortalTyping(QObject):
