@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest -n 2
 mlx_pass = $$($(BIN)/python -m tests.mlx_pass $(1) || echo tests/mlx_pass.py::incomplete)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test setup-packaging site run chat test test-all test-oldest test-newest test-clients constraints starters starters-guide starters-reader bench audit-syncs screenshots translations lint format clean
+.PHONY: help setup setup-test setup-packaging site run chat test test-all test-oldest test-newest test-clients constraints starters starters-guide starters-reader bench audit-syncs screenshots translations lint types style contracts format clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
@@ -77,9 +77,16 @@ starters-reader: setup-test ## the Reader alone: about 15 minutes of drawing and
 	$(BIN)/python packaging/starters/make_starters.py reader $(if $(REHEARSE),--rehearse)
 
 lint: setup-test ## set up, then style, types and import rules
+	@$(MAKE) --no-print-directory -j 2 --output-sync=target types style contracts
+
+types:
+	$(BIN)/mypy
+
+style:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+
+contracts:
 	$(BIN)/lint-imports
 
 format: setup-test ## rewrite the sources in the house style
