@@ -17,6 +17,7 @@ import pytest
 
 from engine.starter import GUIDE, starter
 from tests.dockerfile import Image, bare_debian, command_of, instructions
+from tests.processes import child_process
 
 ROOT = Path(__file__).resolve().parent.parent
 LINES = instructions((ROOT / "Dockerfile").read_text(encoding="utf-8"))
@@ -66,7 +67,7 @@ def test_the_health_check_tells_a_server_that_answers_from_none(tmp_path: Path) 
     environment = {**os.environ, "GRUS_PORT": port, "GRUS_HOST": "0.0.0.0", "GRUS_API_KEY": "secret"}
     environment |= {"HF_HOME": str(tmp_path), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     assert subprocess.run(line, env=environment, capture_output=True, timeout=60).returncode != 0
-    with subprocess.Popen(
+    with child_process(
         [sys.executable, "-m", "app.cli", "serve"], env=environment, stdout=subprocess.DEVNULL
     ) as server:
         try:
@@ -102,7 +103,7 @@ def test_its_lines_make_a_server_on_a_bare_debian(tmp_path: Path) -> None:
     assert subprocess.run(image.inside(["touch", "/opt/grus/probe"]), capture_output=True).returncode != 0
     assert subprocess.run(image.inside(["sh", "-c", "command -v g++"]), capture_output=True).returncode != 0
     more = {"GRUS_PORT": str(free_port()), "GRUS_API_KEY": "secret"}
-    with subprocess.Popen(image.inside(image.command, **more), stdout=subprocess.DEVNULL) as server:
+    with child_process(image.inside(image.command, **more), stdout=subprocess.DEVNULL) as server:
         try:
             assert wait_for(image.inside(image.health, **more), None, server) == 0
             address = f"http://127.0.0.1:{more['GRUS_PORT']}/v1/chat/completions"

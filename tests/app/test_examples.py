@@ -23,6 +23,7 @@ from tests.encoder_checkpoints import save_modules
 from tests.engine.media.test_documents import text_pdf
 from tests.engine.pipelines.reading.sheets import Sheet, prose
 from tests.engine.pipelines.reading.test_text_documents import docx
+from tests.processes import child_process
 from tests.reading_checkpoints import save_paddleocr_vl
 
 pytestmark = pytest.mark.slow
@@ -118,7 +119,7 @@ def until_it_runs(arguments: list[str], where: Path, done: Callable[[], bool]) -
     said = where / "said.txt"
     with (
         said.open("w") as file,
-        subprocess.Popen(arguments, cwd=where, env=variables, stdout=file, stderr=file) as child,
+        child_process(arguments, cwd=where, env=variables, stdout=file, stderr=file) as child,
     ):
         end = time.monotonic() + 240
         while time.monotonic() < end and child.poll() is None:

@@ -23,6 +23,7 @@ from engine.hub.resolve import resolve
 from engine.starter import FOLDER, GUIDE, PAGE, READER, starter
 from tests.app.conftest import Outcome
 from tests.needs import need_program
+from tests.processes import child_process
 
 Command = Callable[..., Outcome]
 
@@ -87,7 +88,7 @@ def test_its_name_wins_over_a_folder_here(tmp_path: Path, monkeypatch: pytest.Mo
 def test_the_server_without_a_model_serves_it() -> None:
     command = [sys.executable, "-m", "app.cli", "serve", "--port", "0", "--cpu"]
     environment = {**os.environ, "GRUS_GRACE": "1", "GRUS_GPU_MEMORY_LIMIT": "1G"}
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+    with child_process(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
         try:
             page = "".join(iter(child.stdout.readline, "Ctrl-C stops it.\n"))
@@ -133,7 +134,7 @@ def test_from_a_cold_start_it_speaks_within_four_seconds() -> None:
     waits = []
     for _ in range(3):
         started = time.perf_counter()
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
+        with child_process(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
             assert child.stdout is not None
             assert child.stdout.read(1) == b"H"
             waits.append(time.perf_counter() - started)

@@ -25,6 +25,7 @@ from tests.app.fresh import environment, several
 from tests.app.server.live import serving
 from tests.engine.pipelines.reading.sheets import Sheet, prose
 from tests.ocr_checkpoints import OCR_FAMILIES, save
+from tests.processes import child_process
 
 pytestmark = pytest.mark.slow
 SPLITTERS = {
@@ -101,7 +102,7 @@ def test_a_server_of_its_own_answers_with_the_models_words(place: Callable[[str]
     assert said.text
     command = [sys.executable, "-m", "app.cli", "serve", "--model", f"reader={place(name)}", "--port", "0", "--cpu"]
     limits = {"GRUS_GPU_MEMORY_LIMIT": "1G", "GRUS_GRACE": "1"}
-    with subprocess.Popen(command, env=environment(**limits), stdout=subprocess.PIPE, text=True) as child:
+    with child_process(command, env=environment(**limits), stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
         found = re.search(r"http://127\.0\.0\.1:\d+", "".join(iter(child.stdout.readline, "Ctrl-C stops it.\n")))
         try:

@@ -21,6 +21,7 @@ from tests.app.fresh import ROOT, environment, several
 from tests.app.fresh import grus as fresh
 from tests.app.remote_peer import Peer, delta, listening, words
 from tests.engine.pipelines.listening.conftest import RATE, talk
+from tests.processes import child_process
 
 KEY = "sk-secret-0123456789"
 
@@ -128,7 +129,7 @@ def test_ctrl_c_closes_the_connection(peer: Peer, where: dict[str, str]) -> None
     fresh("remote", "add", "peer", peer.url, "--no-key", **where)
     peer.stream = [delta(content="One"), 60.0]
     command = [sys.executable, "-m", "app.cli", "run", "peer::tiny", "Count"]
-    with subprocess.Popen(
+    with child_process(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT, env=environment(**where)
     ) as process:
         assert process.stdout is not None
@@ -184,7 +185,7 @@ def test_a_server_passes_requests_on(peer: Peer, where: dict[str, str]) -> None:
     (nobody,) = several(["serve", "--remote", "nobody", "--port", "0"], **where)
     assert (nobody.code, nobody.err) == (2, "grus: There is no server 'nobody' here. Added: none.\n")
     command = [sys.executable, "-m", "app.cli", "serve", "--remote", "peer", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT, env=environment(**where), text=True) as process:
+    with child_process(command, stdout=subprocess.PIPE, cwd=ROOT, env=environment(**where), text=True) as process:
         assert process.stdout is not None
         page: list[str] = []
         while not page or not page[-1].startswith("Ctrl-C"):

@@ -17,6 +17,7 @@ import pytest
 
 from app import screen, system_packages
 from tests.needs import no_window
+from tests.processes import child_process
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="other systems always have a screen, and Qt's libraries"
@@ -32,7 +33,7 @@ def serves(command: list[str], folder: Path, **environment: str) -> str:
     errors = folder / "errors"
     with (
         errors.open("w") as file,
-        subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=file, text=True) as child,
+        child_process(command, env=env, stdout=subprocess.PIPE, stderr=file, text=True) as child,
     ):
         try:
             assert child.stdout is not None

@@ -24,6 +24,7 @@ from tests.app.gui.test_hotkey import ROOT, _environment
 from tests.app.gui.test_listen_pane import Device
 from tests.clients.tool_calling_model import ToolCallingModel
 from tests.needs import need_program
+from tests.processes import child_process
 
 PROGRAM = """
 import sys, threading
@@ -92,7 +93,7 @@ def test_what_is_said_while_the_key_is_held_is_typed_into_another_program(tmp_pa
 
     terminal = subprocess.Popen(["xterm", "-u8", "-e", "sh", "-c", f"cat > {typed}"], env=environment)
     try:
-        with subprocess.Popen(
+        with child_process(
             [sys.executable, str(tmp_path / "dictate.py"), str(tmp_path / "settings.json")],
             cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, encoding="utf-8",
         ) as program:  # fmt: skip

@@ -31,6 +31,7 @@ from tests.app.gui.test_dictation_key import PROGRAM, Streams, caption, eventual
 from tests.app.gui.test_hotkey import ROOT, _environment
 from tests.app.gui.test_listen_pane import Device
 from tests.needs import need_program
+from tests.processes import child_process
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Wayland and D-Bus are asked on Linux")
 ALL = ("GlobalShortcuts", "RemoteDesktop", "Clipboard")
@@ -120,7 +121,7 @@ def test_the_portal_gives_the_key_and_pastes_what_was_said(tmp_path: Path, start
     service = start()
     (tmp_path / "bin").mkdir()  # nothing that types
     environment = _environment() | {"QT_QPA_PLATFORM": "offscreen", "PATH": str(tmp_path / "bin")}
-    with subprocess.Popen(
+    with child_process(
         program(tmp_path, WAYLAND), cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, encoding="utf-8"
     ) as running:
         assert running.stdout is not None
@@ -290,7 +291,7 @@ def terminal(environment: dict[str, str], typed: Path) -> Iterator[Callable[...,
     def press(*what: str) -> None:
         subprocess.run(["wtype", "-s", "100", *what, "-s", "100"], env=environment, check=True, timeout=60)
 
-    with subprocess.Popen(["foot", "sh", "-c", f"cat > {typed}"], env=environment, stderr=subprocess.DEVNULL) as shown:
+    with child_process(["foot", "sh", "-c", f"cat > {typed}"], env=environment, stderr=subprocess.DEVNULL) as shown:
         try:
             eventually(typed.exists)
             yield press
@@ -366,7 +367,7 @@ def test_shift_insert_pastes_it_there_and_the_clipboard_comes_back(
 @contextmanager
 def running(command: list[str], environment: dict[str, str]) -> Iterator[Iterator[str]]:
     """The program's lines; at the end it ended well."""
-    with subprocess.Popen(
+    with child_process(
         command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, encoding="utf-8"
     ) as process:
         try:

@@ -16,6 +16,7 @@ from app.gui.keyboard import systems
 from app.gui.keyboard.combination import MAC_CODES, MAC_MASKS, NAMES, WINDOWS_MASKS, X11_MASKS, combination
 from tests.app.gui.conftest import Opened
 from tests.needs import need_program
+from tests.processes import child_process
 
 ROOT = Path(__file__).resolve().parents[3]
 TWO_KEYS = """
@@ -132,7 +133,7 @@ def test_x11_gives_the_key_to_one_program(tmp_path: Path, screen: str) -> None:
     need_program("xdotool")
     (tmp_path / "keys.py").write_text(TWO_KEYS)
     environment = _environment() | {"DISPLAY": screen, "QT_QPA_PLATFORM": "xcb"}
-    with subprocess.Popen(
+    with child_process(
         [sys.executable, str(tmp_path / "keys.py")], cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
     ) as program:
         assert program.stdout is not None

@@ -29,6 +29,7 @@ from app.gui.keyboard.windows_paste import Input, KeyboardInput, MouseInput, Win
 from tests.app.gui.test_dictation_key import PROGRAM
 from tests.app.gui.test_hotkey import ROOT, _environment
 from tests.needs import need_program
+from tests.processes import child_process
 
 KEYS: Any = combination("Ctrl+Alt+D")
 CTRL, ALT, V = 0xA2, 0xA4, 0x56
@@ -344,7 +345,7 @@ def test_windows_key_and_paste_work_with_the_user32_of_wine(tmp_path: Path, scre
 
     manager = subprocess.Popen(["openbox"], env=environment, stderr=subprocess.DEVNULL)
     try:
-        with subprocess.Popen(
+        with child_process(
             [sys.executable, str(tmp_path / "dictate.py"), str(tmp_path / "settings.json"), wine, str(program)],
             cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, encoding="utf-8",
         ) as running:  # fmt: skip

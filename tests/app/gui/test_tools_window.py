@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QCheckBox, QComboBox, QMenu
+from PySide6.QtWidgets import QAbstractButton, QCheckBox, QComboBox, QMenu, QWidget
 
 from app.gui.chat.pane import ChatPane
 from app.gui.chat.server_items import ServerItemsDialog
@@ -483,6 +483,15 @@ def test_a_person_signs_in_to_a_server_in_settings(
         assert entry().sign_in == "wanted"
 
 
+def fits(grus: Opened, window: QWidget) -> None:
+    """Qt lays out a text that changed when the event of that comes."""
+
+    def laid_out() -> None:
+        assert faults(window) == []
+
+    grus.qtbot.waitUntil(laid_out)
+
+
 def test_a_resource_and_a_prompt_of_a_server_go_into_the_message(grus: Opened) -> None:
     ToolSettings().keep_servers([stdio_server(), ToolServer("gone", "/no/such/program")])
     pane = chat(grus)
@@ -496,7 +505,7 @@ def test_a_resource_and_a_prompt_of_a_server_go_into_the_message(grus: Opened) -
 
     dialog = opened("resource")
     assert "gone cannot be started" in dialog.status.text()
-    assert faults(dialog) == []
+    fits(grus, dialog)
     dialog.search.setText("page test")
     assert [dialog.results.item(at).text() for at in range(dialog.results.count())] == ["page · test"]
     assert not dialog.go.isEnabled()
@@ -507,7 +516,7 @@ def test_a_resource_and_a_prompt_of_a_server_go_into_the_message(grus: Opened) -
     dialog = opened("prompt")
     dialog.search.setText("review")
     assert [*dialog.fields] == ["topic", "tone"]
-    assert faults(dialog) == []
+    fits(grus, dialog)
     grus.qtbot.keyClicks(dialog.fields["topic"], "cranes")
     QTest.keyClick(dialog.fields["topic"], Qt.Key.Key_Return)
     grus.until(lambda: pane.uses.dialog is None)

@@ -28,6 +28,7 @@ from tests.app.server.test_audio import wav
 from tests.asserting import every
 from tests.checkpoints import save
 from tests.engine.pipelines.listening.conftest import talk
+from tests.processes import child_process
 from tests.qwen3_tts_cases import checkpoint, ending
 from tests.speech_checkpoints import save as save_ears
 
@@ -189,7 +190,7 @@ def test_a_client_that_is_killed_stops_its_voice_and_no_other(live: Live, alone:
     }
     command = [sys.executable, "-c", LISTENER, str(live.port), json.dumps(book)]
     others = {name: ask for name, ask in ASKED.items() if name != "chat"}
-    with ThreadPoolExecutor(8) as pool, subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as listener:
+    with ThreadPoolExecutor(8) as pool, child_process(command, stdout=subprocess.PIPE, text=True) as listener:
         try:
             assert listener.stdout is not None
             voice = listener.stdout.readline().strip()  # it hears something

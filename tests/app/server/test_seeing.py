@@ -25,6 +25,7 @@ from engine.weights.convert import convert
 from tests.app.fresh import environment
 from tests.app.server.live import Live, serving
 from tests.engine.vision.pictures import drawn
+from tests.processes import child_process
 from tests.seeing_checkpoints import save as save_family
 from tests.vision_checkpoints import save
 
@@ -118,7 +119,7 @@ def test_a_gguf_file_and_its_mmproj_file_are_served_by_a_process_of_its_own(
     file_of_model = convert(Path(folder), tmp_path / "eyes.gguf")
     command = [sys.executable, "-m", "app.cli", "serve", "--model", f"eyes={file_of_model}", "--port", "0", "--cpu"]
     limits = {"GRUS_GPU_MEMORY_LIMIT": "1G", "GRUS_GRACE": "1"}
-    with subprocess.Popen(command, env=environment(**limits), stdout=subprocess.PIPE, text=True) as child:
+    with child_process(command, env=environment(**limits), stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
         found = re.search(r"http://127\.0\.0\.1:\d+", "".join(iter(child.stdout.readline, "Ctrl-C stops it.\n")))
         try:
@@ -156,7 +157,7 @@ def test_families_that_see_are_served_by_a_process_of_its_own(families: dict[str
     for name, place in families.items():
         command += ["--model", f"{name}={place}"]
     limits = {"GRUS_GPU_MEMORY_LIMIT": "2G", "GRUS_GRACE": "1"}
-    with subprocess.Popen(command, env=environment(**limits), stdout=subprocess.PIPE, text=True) as child:
+    with child_process(command, env=environment(**limits), stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
         found = re.search(r"http://127\.0\.0\.1:\d+", "".join(iter(child.stdout.readline, "Ctrl-C stops it.\n")))
         try:

@@ -22,6 +22,7 @@ from engine.errors import BadRequest
 from engine.starter import starters
 from engine.weights.quantize import CHOICES
 from tests.app.conftest import Outcome
+from tests.processes import child_process
 
 Command = Callable[..., Outcome]
 
@@ -148,7 +149,7 @@ def test_what_cannot_start_says_why(command: Command, model: Path, tmp_path: Pat
 def test_it_serves_until_it_is_told_to_stop(model: Path, end: signal.Signals) -> None:
     command = [sys.executable, "-m", "app.cli", "serve", "--model", f"tiny={model}", "--port", "0", "--cpu"]
     environment = {**os.environ, "GRUS_GRACE": "1", "GRUS_GPU_MEMORY_LIMIT": "1G"}
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+    with child_process(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
         page = "".join(iter(child.stdout.readline, "Ctrl-C stops it.\n"))
         try:

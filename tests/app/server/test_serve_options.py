@@ -20,6 +20,7 @@ import pytest
 from engine.weights.convert import convert
 from tests.app.fresh import ROOT, environment, grus, several
 from tests.app.test_bad_input import edit_config
+from tests.processes import child_process
 
 QUOTE = "the cat and the dog and the cat and the dog and the cat and the dog"
 
@@ -28,7 +29,7 @@ QUOTE = "the cat and the dog and the cat and the dog and the cat and the dog"
 def served(*arguments: object, end: signal.Signals = signal.SIGINT) -> Iterator[httpx.Client]:
     """`grus serve ARGUMENTS`, until the block ends; then it must end well."""
     command = [sys.executable, "-m", "app.cli", "serve", "--port", "0", "--device", "cpu", *map(str, arguments)]
-    with subprocess.Popen(
+    with child_process(
         command, env=environment(GRUS_GRACE="1"), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as child:
         assert child.stdout is not None

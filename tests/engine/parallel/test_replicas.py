@@ -48,6 +48,7 @@ from tests.app.test_adapters import post, served
 from tests.checkpoints import save
 from tests.engine.parallel.test_team import gone
 from tests.engine.vision.pictures import drawn
+from tests.processes import child_process
 
 HOW: dict[str, Any] = dict(backend="torch", device="cpu", dtype="f32", quant="none")
 
@@ -195,7 +196,7 @@ time.sleep(600)
 @pytest.mark.slow
 @pytest.mark.parametrize("moment", ["loaded", "answering"])
 def test_nothing_is_left_of_a_leader_that_was_killed(moment: str, folder: Path) -> None:
-    with subprocess.Popen([sys.executable, "-c", LEADER, str(folder), moment], stdout=subprocess.PIPE) as leader:
+    with child_process([sys.executable, "-c", LEADER, str(folder), moment], stdout=subprocess.PIPE) as leader:
         assert leader.stdout is not None
         pids = [int(pid) for pid in leader.stdout.readline().split()]
         leader.kill()

@@ -34,6 +34,7 @@ from tests.app.server.test_serve_options import QUOTE, reply, served
 from tests.checkpoints import MODELS, save
 from tests.engine.parallel.test_ranks import BLOCKS, LENGTH, assert_alike, in_blocks, prompts, replies, ties
 from tests.engine.parallel.test_team import SOON, children, ended_with_a_sentence, gone, listening
+from tests.processes import child_process
 
 FAMILIES = sorted(MODELS)
 
@@ -282,7 +283,7 @@ time.sleep(600)
 @pytest.mark.slow
 def test_nothing_is_left_of_a_leader_that_was_killed(folder: Callable[[str], Path]) -> None:
     command = [sys.executable, "-c", LEADER, str(folder("llama"))]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as leader:
+    with child_process(command, stdout=subprocess.PIPE, text=True) as leader:
         assert leader.stdout is not None
         *pids, place = leader.stdout.readline().split()
         leader.kill()

@@ -28,6 +28,7 @@ from tests.app.server.scripted import until
 from tests.asserting import every
 from tests.checkpoints import save
 from tests.engine.parallel.test_ranks import LENGTH, Replies, assert_alike, prompts, replies, ties
+from tests.processes import child_process
 
 SLOW = pytest.mark.slow
 SOON = 8.0  # seconds: five, and what a machine that does other things takes
@@ -161,7 +162,7 @@ def test_nothing_is_left_of_a_leader_that_was_killed(moment: str, folder: Path, 
     """While the ranks load, in prefill, in decode and idle."""
     command = [sys.executable, "-c", LEADER, str(folder), moment]
     here = {**os.environ, "TMPDIR": str(tmp_path)}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=here) as leader:
+    with child_process(command, stdout=subprocess.PIPE, text=True, env=here) as leader:
         assert leader.stdout is not None
         if moment == "load":
             until(lambda: len(psutil.Process(leader.pid).children()) == 2, 120)
