@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from typing import Any
@@ -103,5 +104,6 @@ class HotKey(QObject):
 
 
 def command() -> str:
-    """What a desktop's settings call to start Grus."""
-    return shutil.which("grus") or "grus"
+    """What a desktop's settings call to start Grus. What a Flatpak finds inside of itself is no command of the desktop's."""
+    inside = os.environ.get("FLATPAK_ID")
+    return f"flatpak run {inside}" if inside else shutil.which("grus") or "grus"

@@ -5859,9 +5859,9 @@
         <translation>{name} erkennt keine Stimmen wieder. WavLM-Modelle für X-Vektoren können das.</translation>
     </message>
     <message>
-        <source>{name} does not listen. Moonshine and Whisper models do: UsefulSensors/moonshine-base, for example.</source>
+        <source>{name} does not listen. Choose a model that does, openai/whisper-small for example.</source>
         <extracomment>engine/pipelines/listening/transcription.py</extracomment>
-        <translation>{name} kann keine Sprache erkennen. Modelle von Moonshine und Whisper können es, zum Beispiel UsefulSensors/moonshine-base.</translation>
+        <translation>{name} kann keine Sprache erkennen. Wählen Sie ein Modell, das es kann, zum Beispiel openai/whisper-small.</translation>
     </message>
     <message>
         <source>{name} does not take this: {error}</source>

@@ -5859,9 +5859,9 @@
         <translation>{name} no reconoce voces. Los modelos WavLM para x-vectors sí.</translation>
     </message>
     <message>
-        <source>{name} does not listen. Moonshine and Whisper models do: UsefulSensors/moonshine-base, for example.</source>
+        <source>{name} does not listen. Choose a model that does, openai/whisper-small for example.</source>
         <extracomment>engine/pipelines/listening/transcription.py</extracomment>
-        <translation>{name} no transcribe voz. Los modelos Moonshine y Whisper sí: por ejemplo, UsefulSensors/moonshine-base.</translation>
+        <translation>{name} no transcribe voz. Elige un modelo que lo haga, por ejemplo openai/whisper-small.</translation>
     </message>
     <message>
         <source>{name} does not take this: {error}</source>

@@ -5859,9 +5859,9 @@
         <translation>{name} ne reconnaît pas les voix. Les modèles WavLM pour x-vectors le font.</translation>
     </message>
     <message>
-        <source>{name} does not listen. Moonshine and Whisper models do: UsefulSensors/moonshine-base, for example.</source>
+        <source>{name} does not listen. Choose a model that does, openai/whisper-small for example.</source>
         <extracomment>engine/pipelines/listening/transcription.py</extracomment>
-        <translation>{name} ne transcrit pas la parole. Les modèles Moonshine et Whisper le font : UsefulSensors/moonshine-base, par exemple.</translation>
+        <translation>{name} ne transcrit pas la parole. Choisissez un modèle qui le fait, par exemple openai/whisper-small.</translation>
     </message>
     <message>
         <source>{name} does not take this: {error}</source>

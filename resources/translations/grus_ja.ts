@@ -5856,9 +5856,9 @@
         <translation>{name} は声を認識できません。x-vector 用の WavLM モデルならできます。</translation>
     </message>
     <message>
-        <source>{name} does not listen. Moonshine and Whisper models do: UsefulSensors/moonshine-base, for example.</source>
+        <source>{name} does not listen. Choose a model that does, openai/whisper-small for example.</source>
         <extracomment>engine/pipelines/listening/transcription.py</extracomment>
-        <translation>{name} は音声を認識できません。Moonshine と Whisper のモデルなら認識できます（例: UsefulSensors/moonshine-base）。</translation>
+        <translation>{name} は音声を認識できません。認識できるモデルを選んでください（例: openai/whisper-small）。</translation>
     </message>
     <message>
         <source>{name} does not take this: {error}</source>

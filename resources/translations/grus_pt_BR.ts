@@ -5859,9 +5859,9 @@
         <translation>{name} não reconhece vozes. Os modelos WavLM para x-vectors reconhecem.</translation>
     </message>
     <message>
-        <source>{name} does not listen. Moonshine and Whisper models do: UsefulSensors/moonshine-base, for example.</source>
+        <source>{name} does not listen. Choose a model that does, openai/whisper-small for example.</source>
         <extracomment>engine/pipelines/listening/transcription.py</extracomment>
-        <translation>{name} não transcreve fala. Os modelos Moonshine e Whisper transcrevem: UsefulSensors/moonshine-base, por exemplo.</translation>
+        <translation>{name} não transcreve fala. Escolha um modelo que transcreva, por exemplo openai/whisper-small.</translation>
     </message>
     <message>
         <source>{name} does not take this: {error}</source>

@@ -5856,9 +5856,9 @@
         <translation>{name} 不能识别声音。用于 x-vector 的 WavLM 模型可以。</translation>
     </message>
     <message>
-        <source>{name} does not listen. Moonshine and Whisper models do: UsefulSensors/moonshine-base, for example.</source>
+        <source>{name} does not listen. Choose a model that does, openai/whisper-small for example.</source>
         <extracomment>engine/pipelines/listening/transcription.py</extracomment>
-        <translation>{name} 不能识别语音。Moonshine 和 Whisper 模型可以，例如 UsefulSensors/moonshine-base。</translation>
+        <translation>{name} 不能识别语音。请选择可以识别语音的模型，例如 openai/whisper-small。</translation>
     </message>
     <message>
         <source>{name} does not take this: {error}</source>

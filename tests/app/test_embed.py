@@ -17,6 +17,7 @@ from tests.asserting import every
 from tests.checkpoints import reference_cached
 from tests.checkpoints import save as save_decoder
 from tests.encoder_checkpoints import reference, save, save_modules
+from tests.needs import need_kernels
 
 TEXTS = ["the sea is blue.", "bread", "it was as blue as the sky above it yesterday, and so is the sea"]
 PROMPTS = {"prompts": {"query": "sea ", "document": ""}}
@@ -209,6 +210,7 @@ def test_both_commands_in_a_new_process(bert: str, ranker: str, backend: str) ->
 
 @pytest.mark.torch_only("MLX's CPU build multiplies no blocks")
 def test_a_cpu_computes_in_eight_bits_and_says_so(tmp_path: Path) -> None:
+    need_kernels()
     from tests.engine.models.test_text_encoders import wide
 
     folder = wide("bert", tmp_path / "wide")

@@ -113,7 +113,7 @@ def asr_model(name: str, loaded: Any) -> AsrModel:
     if loaded.config.get("model_type") not in LISTENING:  # the model may have been replaced since it was looked up
         raise BadRequest(
             ErrorText(
-                "{name} does not listen. Moonshine and Whisper models do: UsefulSensors/moonshine-base, for example.",
+                "{name} does not listen. Choose a model that does, openai/whisper-small for example.",
                 name=name,
             ),
             "model",

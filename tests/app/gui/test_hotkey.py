@@ -57,6 +57,14 @@ def test_what_no_program_should_take_is_refused(written: str) -> None:
     assert combination(written) is None
 
 
+def test_a_flatpak_is_started_by_the_desktops_own_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FLATPAK_ID", "org.grus.Grus")
+    assert hotkey.command() == "flatpak run org.grus.Grus"
+    monkeypatch.delenv("FLATPAK_ID")
+    monkeypatch.setattr("shutil.which", {"grus": "/usr/bin/grus"}.get)
+    assert hotkey.command() == "/usr/bin/grus"
+
+
 class Held:
     taken: list[str] = []  # noqa: RUF012
 

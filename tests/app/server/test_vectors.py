@@ -21,6 +21,7 @@ from tests.app.server.live import Live, serving
 from tests.asserting import every
 from tests.encoder_checkpoints import reference, save, save_modules
 from tests.engine.models.test_text_encoders import wide
+from tests.needs import need_kernels
 
 TEXTS = ["the sea is blue.", "bread", "it was as blue as the sky above it"]
 
@@ -154,6 +155,7 @@ def test_the_wrong_model_is_said(real: Live) -> None:
 
 @pytest.mark.torch_only("MLX's CPU build multiplies no blocks")
 def test_by_default_a_cpu_answers_in_eight_bits_that_can_be_compared_with_f32(tmp_path: Path) -> None:
+    need_kernels()
     folder = wide("bert", tmp_path / "wide")
     save_modules(folder)
     where = LoadOptions(backend="torch", device="cpu", memory_limit=1 << 30, download=False)

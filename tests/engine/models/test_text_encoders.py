@@ -16,6 +16,7 @@ from engine.loading import LoadOptions, load_any, weight_bytes
 from engine.models.text_encoder import TextInput, pool
 from tests.asserting import every
 from tests.encoder_checkpoints import KINDS, VOCAB, reference, save, save_word_pieces
+from tests.needs import need_kernels
 
 LENGTHS = [1, 40, 7, 23]
 
@@ -151,6 +152,7 @@ def wide(kind: str, folder: Path, use: str = "Model") -> Path:
 
 @pytest.mark.torch_only("MLX's CPU build multiplies no blocks")
 def test_on_a_cpu_layers_are_kept_in_eight_bits_and_vectors_stay_comparable(kind: str, tmp_path: Path) -> None:
+    need_kernels()
     folder = wide(kind, tmp_path / "wide")
     whole = opened(folder, "torch")
     usual, asked = (
@@ -183,6 +185,7 @@ def test_a_narrow_encoder_stays_as_it_is(kind: str, folder: Path) -> None:
 @pytest.mark.torch_only("MLX's CPU build multiplies no blocks")
 @pytest.mark.parametrize("family", ["bert", "xlm-roberta", "modernbert"])
 def test_scores_of_a_cross_encoder_stay_near_in_eight_bits(family: str, tmp_path: Path) -> None:
+    need_kernels()
     folder, given = wide(family, tmp_path / "wide", "ForSequenceClassification"), texts(1)
     usual = load_any(str(folder), LoadOptions(backend="torch", device="cpu", download=False))
     assert isinstance(usual, LoadedEncoder)

@@ -17,6 +17,7 @@ from tests.app.server.live import Live
 from tests.app.server.realtime.caller import Caller, calling, kinds, of, pcm, sound, text
 from tests.app.server.scripted import until
 from tests.engine.pipelines.listening.conftest import silence, talk, voice
+from tests.needs import no_kernels
 
 LONG = " ".join(f"This is sentence number {n}, and it is not a short one." for n in range(200))
 QUESTION = np.concatenate([silence(0.5), voice(1.0), silence(0.8)])
@@ -356,7 +357,10 @@ def test_conversations_side_by_side_do_not_meet(talking: Live) -> None:
     alone = [converse(words) for words in ("first", "second")]
     assert [said for said, _ in alone] == ["I hear one.", "And two."]
     with ThreadPoolExecutor(2) as pool:
-        assert list(pool.map(converse, ("first", "second"))) == alone
+        together = list(pool.map(converse, ("first", "second")))
+    assert [said for said, _ in together] == ["I hear one.", "And two."]
+    if not no_kernels():  # torch's own products round by how many they are
+        assert together == alone
 
 
 def test_a_client_that_leaves_while_the_voice_speaks(talking: Live) -> None:
