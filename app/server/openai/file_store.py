@@ -22,11 +22,13 @@ from typing import Any, Literal
 from platformdirs import PlatformDirs
 
 from app.runtime.library.pages import ENDINGS
+from app.server.openai.schema_version import check_version, write_version
 from engine.errors import BadRequest
 from engine.types import new_id
 
 MemberStatus = Literal["in_progress", "completed", "failed", "cancelled"]
 DAY = 24 * 3600
+VERSION = 1
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS files(
     number INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, name TEXT NOT NULL, purpose TEXT NOT NULL, nbytes INTEGER NOT NULL,
@@ -127,8 +129,10 @@ class FileStore:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
             self._database = sqlite3.connect(file, check_same_thread=False, isolation_level=None)
+            check_version(self._database, VERSION, self.folder, "files_dir")
             for statement in _SCHEMA.split(";\n"):
                 self._database.execute(statement)
+            write_version(self._database, VERSION)
         except (OSError, sqlite3.Error) as error:
             why = getattr(error, "strerror", None) or str(error)
             raise BadRequest(f"The folder {self.folder} cannot be used for files: {why}.", "files_dir") from None

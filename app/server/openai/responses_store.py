@@ -19,8 +19,10 @@ from weakref import WeakValueDictionary
 
 from platformdirs import PlatformDirs
 
+from app.server.openai.schema_version import check_version, write_version
 from engine.errors import BadRequest
 
+VERSION = 1
 MOST_BYTES = 256 << 20
 LONGEST = 30 * 24 * 3600.0  # seconds
 log = logging.getLogger("grus.server")
@@ -63,7 +65,9 @@ class ResponseStore:
                 os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
                 os.chmod(file, 0o600)
             self._database = sqlite3.connect(file or "", check_same_thread=False)
+            check_version(self._database, VERSION, file or "", "responses_file")
             self._prepare()
+            write_version(self._database, VERSION)
         except (OSError, sqlite3.Error) as error:
             why = getattr(error, "strerror", None) or str(error)
             raise BadRequest(

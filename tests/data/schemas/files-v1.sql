@@ -1,0 +1,18 @@
+BEGIN TRANSACTION;
+CREATE TABLE batches(
+    number INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, store TEXT NOT NULL, created INTEGER NOT NULL, cancelled INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE files(
+    number INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, name TEXT NOT NULL, purpose TEXT NOT NULL, nbytes INTEGER NOT NULL,
+    created INTEGER NOT NULL, expires INTEGER);
+INSERT INTO "files" VALUES(1,'file-1c5889364e96a55ee372','lease.md','assistants',6,1795891924,NULL);
+CREATE TABLE members(
+    number INTEGER PRIMARY KEY, store TEXT NOT NULL, file TEXT NOT NULL, path TEXT NOT NULL, created INTEGER NOT NULL,
+    attributes TEXT NOT NULL, batch TEXT NOT NULL, status TEXT NOT NULL, code TEXT NOT NULL DEFAULT '', error TEXT NOT NULL DEFAULT '',
+    nbytes INTEGER NOT NULL, UNIQUE(store, file));
+INSERT INTO "members" VALUES(1,'vs_195742af78b7a376cfe6','file-1c5889364e96a55ee372','file-1c5889364e96a55ee372/lease.md',1795891924,'{}','','in_progress','','',6);
+CREATE TABLE stores(
+    number INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, name TEXT NOT NULL, description TEXT, metadata TEXT NOT NULL,
+    created INTEGER NOT NULL, active INTEGER NOT NULL, days INTEGER, model TEXT NOT NULL);
+INSERT INTO "stores" VALUES(1,'vs_195742af78b7a376cfe6','Papers',NULL,'{"of": "mill"}',1795891924,1795891924,NULL,'');
+COMMIT;
+PRAGMA user_version = 1;
