@@ -280,12 +280,13 @@ class CodeWidget(MessageWidget):
         widest = max((len(line) for line in (self.view.text if self.view else "").split("\n")), default=0)
         if widest * self.code.fontMetrics().averageCharWidth() > width - 3 * GRID:
             height += 12  # the bar below
-        self.box.setGeometry(0, 0, width, _HEAD + height)
-        self.language.setGeometry(GRID * 2, 2, width - 92, _HEAD - 2)
+        head = max(_HEAD, self.language.sizeHint().height() + 2)
+        self.box.setGeometry(0, 0, width, head + height)
+        self.language.setGeometry(GRID * 2, 2, width - 92, head - 2)
         self.preview.setGeometry(width - 60, 2, 28, 28)
         self.copy.setGeometry(width - 32, 2, 28, 28)
-        self.code.setGeometry(GRID, _HEAD, width - 2 * GRID, height - 2)
-        return _HEAD + height + GRID
+        self.code.setGeometry(GRID, head, width - 2 * GRID, height - 2)
+        return head + height + GRID
 
 
 class _Code(QPlainTextEdit):
