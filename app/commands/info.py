@@ -148,9 +148,9 @@ def lines(found: Description) -> Iterator[tuple[str, str]]:
         ranks = ", ".join(map(str, adapter.ranks))
         yield "Adapter", f"{adapter.name}: rank {ranks}, {adapter.matrices} matrices, {gigabytes(adapter.stored_bytes)}"
     if found.memory_needed:
-        form = f"as {found.quant}" if found.quant else f"in {found.dtype}"
+        form = f" as {found.quant}" if found.quant else f" in {found.dtype}" if found.dtype else ""
         talk = f" with {found.talk} tokens of conversation" if found.talk else ""
-        yield "Memory", f"{gigabytes(found.memory_needed)} {form}{talk}"
+        yield "Memory", f"{gigabytes(found.memory_needed)}{form}{talk}"
     if found.tokenizer:
         yield "Tokenizer", found.tokenizer
         yield "Chat template", found.template

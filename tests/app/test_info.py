@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import torch
 
 from backends.pick import choose
 from backends.torch.kernels import library
@@ -100,6 +102,14 @@ def test_says_why_a_model_cannot_run(command: Command, model: Path, tmp_path: Pa
     assert seen.code == 2
     assert "mamba9" in seen.out
     assert "Supported:" in seen.out
+
+
+@pytest.mark.torch_only("the device is torch's")
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is the GPU that is asked for")
+def test_without_the_device_that_is_asked_for_memory_has_no_number_format(command: Command, model: Path) -> None:
+    done = command("info", model, "--device", "cuda")
+    assert done.code == 2
+    assert re.search(r"Memory +[\d.]+ MB with \d+ tokens of conversation\n", done.out)
 
 
 def test_a_layout_runs_here_and_has_no_context(command: Command, tmp_path: Path) -> None:
