@@ -14,7 +14,7 @@ INLINE void quantized_panels(const Tile (&in)[P]) {
     constexpr int run = most < quads ? most : quads;
     // Quads take lines of both of their planes in turns, which hardware prefetchers do not follow: so all lines of a block are loaded first, in
     // order, where there are registers for them.
-    constexpr bool in_order = kTile >= 8 && N * P <= 8 && (C == Code::U6 || C == Code::U5);
+    constexpr bool in_order = kTile >= 8 && N * P <= 4 && (C == Code::U6 || C == Code::U5);
     Floats acc[P][N];
     Scales<Halves, Minima, Stored, C == Code::L4> scales[P];
     const uint8_t* codes[P];
