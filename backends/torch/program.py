@@ -28,6 +28,7 @@ from backends.torch.kernels.linear import AnyMatrix
 from backends.torch.kernels.mixture import KernelMixture
 from backends.torch.kv_cache import Slab, TorchKVCache
 from backends.torch.ops import RotaryCache, TorchTextOps
+from backends.torch.state_tables import StateTables
 
 KEPT = 1 << 18  # numbers of all registers
 FEW = 64  # tokens, for which registers are kept from step to step
@@ -342,7 +343,7 @@ class TracedModel:
         self._longest = traced.longest
         self._own = {layer: spec for layer, spec in enumerate(kv.specs) if isinstance(spec, KVSpec)}
         self._crossed = [layer for layer, spec in enumerate(kv.specs) if isinstance(spec, CrossSpec)]
-        self._recurrent = list(kv.states)
+        self._recurrent, self._states = list(kv.states), StateTables(kv)
         self._adapters = {name: i for i, name in enumerate(traced.adapters)}
         # capacity -> addresses, rows' bytes and tokens' bytes, [own, 4]
         self._slabs: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
@@ -401,9 +402,7 @@ class TracedModel:
 
     def _state_memory(self, slots: Sequence[Slot]) -> np.ndarray:
         """Addresses of each recurrent layer's states of each slot, and of their spares, `[recurrent layers, slots, 4]`."""
-        tables = [(s.conv, s.spare_conv, s.matrix, s.spare) for s in self.kv.states.values()]
-        bases = np.array([[table.data_ptr() for table in four] for four in tables], np.int64)
-        strides = np.array([[table.stride(0) * table.itemsize for table in four] for four in tables], np.int64)
+        bases, strides = self._states.addresses()
         rows = np.array([slot.place.state for slot in slots], np.int64)
         made: np.ndarray = bases[:, None] + rows[None, :, None] * strides[:, None]
         return made

@@ -124,14 +124,11 @@ constexpr int64_t kAhead = 2048;
 
 PanelStream intel_stream(Code, int64_t) { return {kAhead, true}; }
 
-// On AMD's Zen 4 the hardware prefetcher suffices as long as a core's window of instructions reaches far enough ahead of what it computes.
-// Of codes in two bit planes, and of many tokens, it does not: then software prefetch gives up to half as much again. Elsewhere it
-// costs a third.
+// On AMD's Zen 4 the hardware prefetcher suffices as long as lines are loaded in order and a core's window of instructions reaches far enough
+// ahead of what it computes. Of many tokens it does not: then software prefetch gives up to half as much again. Elsewhere it costs a third.
 PanelStream zen4_stream(Code code, int64_t tokens) {
-    if (code >= Code::F32) return {0, false};
-    const bool two_planes = code == Code::U5 || code == Code::U6;
-    const int64_t fewest = code == Code::U5 ? 1 : code == Code::U6 ? 2 : code == Code::S8 ? 8 : 4;  // tokens
-    return {tokens >= fewest ? kAhead : 0, two_planes && tokens <= 4};
+    const int64_t fewest = code == Code::S8 ? 8 : 4;  // tokens
+    return {code < Code::F32 && tokens >= fewest ? kAhead : 0, false};
 }
 
 // Tuning of memory access by vendor.

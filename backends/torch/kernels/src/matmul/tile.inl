@@ -12,6 +12,9 @@ INLINE void quantized_panels(const Tile (&in)[P]) {
     // for all panels, and as many sums go on side by side as there are tokens and panels.
     constexpr int most = kTile >= 8 ? 1 : R::run;
     constexpr int run = most < quads ? most : quads;
+    // Quads take lines of both of their planes in turns, which hardware prefetchers do not follow: so all lines of a block are loaded first, in
+    // order, where there are registers for them.
+    constexpr bool in_order = kTile >= 8 && N * P <= 4 && (C == Code::U6 || C == Code::U5);
     Floats acc[P][N];
     Scales<Halves, Minima, Stored, C == Code::L4> scales[P];
     const uint8_t* codes[P];
@@ -27,6 +30,9 @@ INLINE void quantized_panels(const Tile (&in)[P]) {
         if (in[0].ahead)
             for (int p = 0; p < P; ++p)
                 for (int64_t at = 0; at < code_bytes(C); at += 64) PREFETCH(codes[p] + in[0].ahead + at);
+        if constexpr (in_order)
+            for (int p = 0; p < P; ++p)
+                unrolled<code_bytes(C) / 64>([&](auto line) INLINE_LAMBDA { loaded(load(codes[p] + 64 * decltype(line)::value)); });
         unrolled<Halves>([&](auto half) INLINE_LAMBDA {
             constexpr int h = decltype(half)::value;
             Ints total[P][N];

@@ -35,8 +35,8 @@ void scan_registers(const Recurrence& r, int64_t column) {
 }
 
 // The same of a delta rule. Products of a token's key and query with the old state give those with the new one, and are made while the
-// state of the token before is written: so each token reads and writes a state once.
-template <int W>
+// state of the token before is written: so each token reads and writes a state once. `Streamed`: the last state is stored past the caches.
+template <int W, bool Streamed = false>
 void delta_registers(const Recurrence& r, int64_t column) {
     const int64_t n = r.value_dim;
     const float* from = r.before + column;
@@ -64,8 +64,11 @@ void delta_registers(const Recurrence& r, int64_t column) {
         if (t + 1 == r.tokens) {
             for (int64_t d = 0; d < r.key_dim; ++d) {
                 const Floats of_k = broadcast(k + d);
-                for (int w = 0; w < W; ++w)
-                    store(state + d * n + w * kRows, fma(of_k, added[w], mul(load_floats(from + d * n + w * kRows), decay)));
+                for (int w = 0; w < W; ++w) {
+                    const Floats s = fma(of_k, added[w], mul(load_floats(from + d * n + w * kRows), decay));
+                    if constexpr (Streamed) stream(state + d * n + w * kRows, s);
+                    else store(state + d * n + w * kRows, s);
+                }
             }
             return;
         }
@@ -105,9 +108,20 @@ void recur_rest(const Recurrence& r, int64_t column) {
     }
 }
 
+// A step of one token meets a state that no cache holds. It reads it in the order of addresses, as many columns at once as there are registers
+// for, and writes the next one, which nobody reads before the next step, past the caches. Returns the first column that is left.
+int64_t step_once(const Recurrence& r) {
+    constexpr int wide = 8;
+    int64_t column = 0;
+    if (kTile < 8 || r.tokens > 1 || !r.beta || reinterpret_cast<uintptr_t>(r.after) % 64 || r.value_dim % kRows) return 0;
+    for (; column + wide * kRows <= r.value_dim; column += wide * kRows) delta_registers<wide, true>(r, column);
+    end_streams();
+    return column;
+}
+
 void recur(const Recurrence& r) {
     constexpr int wide = kTile >= 8 ? 4 : 2;
-    int64_t column = 0;
+    int64_t column = step_once(r);
     for (; column + wide * kRows <= r.value_dim; column += wide * kRows) r.beta ? delta_registers<wide>(r, column) : scan_registers<wide>(r, column);
     for (; column + kRows <= r.value_dim; column += kRows) r.beta ? delta_registers<1>(r, column) : scan_registers<1>(r, column);
     if (column < r.value_dim) recur_rest(r, column);

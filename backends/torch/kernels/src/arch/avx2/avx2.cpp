@@ -46,6 +46,7 @@ INLINE Ints dot(Ints total, const Bytes (&w)[N], const int8_t* a) {
     return {dot256<Signed>(total.a, first, a), dot256<Signed>(total.b, second, a)};
 }
 
+#include "arch/plain_memory.inl"
 #include "arch/make_tier.inl"
 
 }  // namespace

@@ -40,6 +40,7 @@ INLINE Ints dot(Ints total, const Bytes (&w)[N], const int8_t* a) {
     return total;
 }
 
+#include "arch/plain_memory.inl"
 #include "arch/make_tier.inl"
 
 }  // namespace

@@ -5,6 +5,14 @@ struct Floats { __m512 v; };
 struct Bytes { __m512i v; };
 
 INLINE Bytes load(const uint8_t* from) { return {_mm512_loadu_si512(from)}; }
+// What was loaded is in its register now: a compiler loads in the order of use, and loads in the order of addresses are what prefetchers see.
+INLINE void loaded(Bytes b) {
+#if defined(__GNUC__)
+    asm volatile("" : : "v"(b.v));
+#else
+    (void)b;
+#endif
+}
 template <int Right, int Mask>
 INLINE Bytes shift_and_mask(Bytes b) {  // bits that cross into a neighbouring byte are masked away
     if constexpr (Right > 0) b.v = _mm512_srli_epi16(b.v, Right);
@@ -48,6 +56,9 @@ INLINE Floats at_most(Floats x, Floats y) { return {_mm512_min_ps(y.v, x.v)}; }
 INLINE Floats at_least(Floats x, Floats y) { return {_mm512_max_ps(y.v, x.v)}; }
 INLINE Floats load_floats(const float* from) { return {_mm512_loadu_ps(from)}; }
 INLINE void store(float* to, Floats x) { _mm512_storeu_ps(to, x.v); }
+// Past the caches, which need not read first what is overwritten; `to` is a multiple of 64 bytes. `end_streams` comes after the last.
+INLINE void stream(float* to, Floats x) { _mm512_stream_ps(to, x.v); }
+INLINE void end_streams() { _mm_sfence(); }
 INLINE float sum_lanes(Floats x) { return _mm512_reduce_add_ps(x.v); }
 #include "arch/avx512/sums_of.inl"
 INLINE void sum_each(const Floats (&x)[16], float* out) {

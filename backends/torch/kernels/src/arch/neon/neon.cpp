@@ -23,6 +23,7 @@ constexpr int kPositions = 6, kPanels = 1;
 constexpr int kSignedBias = 0;
 
 #include "arch/neon/lanes_neon.inl"
+#include "arch/plain_memory.inl"
 #include "arch/make_tier.inl"
 
 }  // namespace

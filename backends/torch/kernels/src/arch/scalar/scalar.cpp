@@ -132,6 +132,7 @@ INLINE void split_bf16(const uint8_t* from, Floats& even, Floats& odd) {
     odd = each([&](int i) { return from_bf16(half_at(from, 2 * i + 1)); });
 }
 
+#include "arch/plain_memory.inl"
 #include "arch/make_tier.inl"
 
 }  // namespace
