@@ -22,7 +22,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.packaging.tools import ROOT
+from tests.packaging.tools import ROOT, script
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the scripts are run by a Unix bash")
 PINNED = dict(re.findall(r"^(\w+)==([\w.]+)$", (ROOT / "packaging" / "constraints.txt").read_text(), re.MULTILINE))
@@ -121,9 +121,9 @@ def test_the_runtime_of_appimages_is_used_only_with_its_digest(case: str, site: 
     settings = {"APPIMAGE_RUNTIME_ADDRESS": f"{site.address}/runtime"}
     if case != "the release's own digest":
         settings["APPIMAGE_RUNTIME_DIGEST"] = hashlib.sha256(RUNTIME).hexdigest()
-    script = ROOT / "packaging" / "bundle" / "appimage-runtime.sh"
+    program = ROOT / "packaging" / "bundle" / "appimage-runtime.sh"
     done = subprocess.run(
-        ["bash", str(script), str(tmp_path / "build" / "runtime")],
+        ["bash", str(program), str(tmp_path / "build" / "runtime")],
         env=environment(**settings), capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     brought = {path.name: path.read_bytes() for path in (tmp_path / "build").iterdir()}
@@ -141,8 +141,8 @@ def test_a_bundle_for_linux_is_made_of_pytorchs_build_for_cpus_or_not_at_all(
 ) -> None:
     """The registry of packages has the build for CUDA; pip takes that where the index of the other does not answer."""
     tree = tmp_path / "tree"
-    script = tree / "packaging" / "bundle" / "install-built.sh"
-    script.parent.mkdir(parents=True)
+    install = tree / "packaging" / "bundle" / "install-built.sh"
+    install.parent.mkdir(parents=True)
     for name in ("bundle/install-built.sh", "constraints.txt", "requirements.txt"):
         shutil.copy2(ROOT / "packaging" / name, tree / "packaging" / name)
     (tree / "wheels").mkdir()
@@ -157,7 +157,7 @@ def test_a_bundle_for_linux_is_made_of_pytorchs_build_for_cpus_or_not_at_all(
         "PIP_INDEX_URL": registry, "PIP_EXTRA_INDEX_URL": for_cpus, "PYTHON": sys.executable,
         "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}",
     }  # fmt: skip
-    words = ["bash", str(script), "wheels", "any"]
+    words = ["bash", str(install), "wheels", "any"]
     done = subprocess.run(words, env=environment(**settings), capture_output=True, text=True, timeout=300)
     listed = subprocess.run(
         [str(tree / ".venv-bundle" / "bin" / "python"), "-m", "pip", "list", "--format", "json"],
@@ -172,6 +172,28 @@ def test_a_bundle_for_linux_is_made_of_pytorchs_build_for_cpus_or_not_at_all(
         assert done.returncode == 1
         assert f"PyTorch's build for CPUs was not to be had at {for_cpus}" in done.stderr
         assert "pyinstaller" not in there
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_what_is_collected_for_an_older_system_has_pytorchs_build_for_cpus(
+    answers: bool, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundle_in = script("bundle_in")
+    made = (torch(tmp_path, "13.0"), wheel(tmp_path, "nvidia_cudnn", "9.0"), wheel(tmp_path, "pyinstaller", "6.22.99"))
+    settings = {"PIP_INDEX_URL": site.index("registry", *made)}
+    settings["PIP_EXTRA_INDEX_URL"] = site.index("cpus", torch(tmp_path, None)) if answers else "http://127.0.0.1:1/"
+    for name in [name for name in os.environ if name.startswith("PIP_")]:
+        monkeypatch.delenv(name)
+    for name, value in environment(**settings).items():
+        monkeypatch.setenv(name, value)
+    grus = wheel(tmp_path, "grus", "1.2.3", ("torch",))
+    if answers:
+        bundle_in.collect(grus, tmp_path / "wheels")
+        collected = {path.name.rpartition("-py3")[0] for path in (tmp_path / "wheels").iterdir()}
+        assert collected == {"grus-1.2.3", f"torch-{TORCH}+cpu", "pyinstaller-6.22.99"}
+    else:
+        with pytest.raises(SystemExit, match="PyTorch's build for CPUs was not to be had at http://127"):
+            bundle_in.collect(grus, tmp_path / "wheels")
 
 
 def test_the_list_of_the_cuda_pack_has_what_an_index_offers(site: Site, tmp_path: Path) -> None:
