@@ -49,7 +49,11 @@ def collect(wheel: Path, folder: Path) -> None:
     [pyinstaller] = [line for line in requirements if line.startswith("pyinstaller")]
     pinned = project.ROOT / "packaging" / "constraints.txt"
     words = ["-m", "pip", "wheel", "--quiet", "--wheel-dir", str(folder), "-c", str(pinned), str(wheel), pyinstaller]
-    bundle.run(sys.executable, *words, PIP_EXTRA_INDEX_URL=os.environ.get("PIP_EXTRA_INDEX_URL", PYTORCH))
+    index = os.environ.get("PIP_EXTRA_INDEX_URL", PYTORCH)
+    bundle.run(sys.executable, *words, PIP_EXTRA_INDEX_URL=index)
+    # Where that index does not answer, pip goes on with the registry's build.
+    if any(folder.glob("nvidia_*.whl")):
+        raise bundle.BundleError(f"PyTorch's build for CPUs was not to be had at {index}; pip took the build for CUDA")
 
 
 def add_archives(system: clean_systems.CleanSystem) -> None:

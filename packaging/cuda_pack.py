@@ -29,7 +29,7 @@ class CudaPackError(SystemExit):
 
 
 def resolved(requirement: str, index: str) -> list[dict[str, Any]]:
-    """What pip would install, as its report has it. Reads metadata and no wheel where the index has it apart."""
+    """What pip would install, as its report has it. pip 25.3 and newer read metadata and no wheel where the index has it apart."""
     words = [
         sys.executable,
         "-m",

@@ -15,5 +15,13 @@ bin=.venv-bundle/bin
 case $(uname -s) in
   Linux) export PIP_EXTRA_INDEX_URL="${PIP_EXTRA_INDEX_URL:-https://download.pytorch.org/whl/cpu}" ;;
 esac
+"$bin/python" -m pip install --quiet "pip>=25.3" # of the CUDA pack an older one would bring every wheel, only to list them
 "$bin/python" -m pip install --quiet -c packaging/constraints.txt "$wheel"
+# Where that index does not answer, pip goes on with the registry's build, which is for CUDA and has gigabytes of libraries.
+cuda=""
+[ "$(uname -s)" != Linux ] || cuda=$("$bin/python" -c 'import torch; print(torch.version.cuda or "")')
+if [ -n "$cuda" ]; then
+  echo "PyTorch's build for CPUs was not to be had at $PIP_EXTRA_INDEX_URL; the build for CUDA $cuda was installed" >&2
+  exit 1
+fi
 "$bin/python" -m pip install --quiet "$(grep '^pyinstaller' packaging/requirements.txt)"
