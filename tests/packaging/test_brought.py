@@ -22,6 +22,7 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.needs import need_program
 from tests.packaging.tools import ROOT, script
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the scripts are run by a Unix bash")
@@ -115,6 +116,7 @@ def environment(**more: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("case", ["right", "busy at first", "changed", "absent", "the release's own digest"])
 def test_the_runtime_of_appimages_is_used_only_with_its_digest(case: str, site: Site, tmp_path: Path) -> None:
+    need_program("curl")
     if case != "absent":
         (site.folder / "runtime").write_bytes(RUNTIME + (b"!" if case == "changed" else b""))
     site.busy = 1 if case == "busy at first" else 0
