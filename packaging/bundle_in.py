@@ -51,7 +51,7 @@ def collect(wheel: Path, folder: Path) -> None:
     words = ["-m", "pip", "wheel", "--quiet", "--wheel-dir", str(folder), "-c", str(pinned), str(wheel), pyinstaller]
     index = os.environ.get("PIP_EXTRA_INDEX_URL", PYTORCH)
     bundle.run(sys.executable, *words, PIP_EXTRA_INDEX_URL=index)
-    # Where that index does not answer, pip goes on with the registry's build.
+    # Where that index does not answer, pip takes the registry's build instead.
     if any(folder.glob("nvidia_*.whl")):
         raise bundle.BundleError(f"PyTorch's build for CPUs was not to be had at {index}; pip took the build for CUDA")
 

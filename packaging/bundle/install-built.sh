@@ -17,7 +17,7 @@ case $(uname -s) in
 esac
 "$bin/python" -m pip install --quiet "pip>=25.3" # of the CUDA pack an older one would bring every wheel, only to list them
 "$bin/python" -m pip install --quiet -c packaging/constraints.txt "$wheel"
-# Where that index does not answer, pip goes on with the registry's build, which is for CUDA and has gigabytes of libraries.
+# Where that index does not answer, pip takes the registry's build instead, which is for CUDA and has gigabytes of libraries.
 cuda=""
 [ "$(uname -s)" != Linux ] || cuda=$("$bin/python" -c 'import torch; print(torch.version.cuda or "")')
 if [ -n "$cuda" ]; then
