@@ -183,6 +183,7 @@ QListView:focus, QTreeView:focus, QTableView:focus { border: 2px solid $accent; 
 QListView[kind="plain"]:focus, QTableView[kind="plain"]:focus { border: none; }
 QTableView[kind="plain"]::item { padding: 6px 8px; }
 QListView[kind="lines"]:focus { border: none; }
+QHeaderView { background: $side; border: none; }
 QHeaderView::section { background: $side; color: $second; border: none; border-bottom: 1px solid $line; padding: 4px 8px; }
 
 QMenu { background: $window; border: 1px solid $line; border-radius: ${corner}px; padding: 4px; }
