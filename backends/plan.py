@@ -14,7 +14,7 @@ layers have read; a cache that cannot do that returns to the checkpoint, and the
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any, Generic, TypeVar
@@ -107,7 +107,7 @@ class StepPlan:
 def make_plan(segments: Sequence[Segment]) -> StepPlan:
     """Order and pack. Raises ValueError (and changes nothing) when a segment cannot run."""
     _check(segments)
-    singles = sorted((s for s in segments if len(s) == 1), key=lambda s: (s.slot.capacity, s.slot.place.row))
+    singles = in_order(s for s in segments if len(s) == 1)
     longer = [s for s in segments if len(s) > 1]
     row: list[PackedSegment] = []
     start = 0
@@ -130,6 +130,11 @@ def make_plan(segments: Sequence[Segment]) -> StepPlan:
     return StepPlan(
         row, groups, row[len(singles) :], start, ids, continued, _positions(row, start), picked, samplings, sampled
     )
+
+
+def in_order(segments: Iterable[Segment]) -> list[Segment]:
+    """Of one token each, as their keys and values lie."""
+    return sorted(segments, key=lambda s: (s.slot.capacity, s.slot.place.row))
 
 
 def _check(segments: Sequence[Segment]) -> None:

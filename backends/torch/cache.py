@@ -485,6 +485,8 @@ class TorchCache:
             table[rows] = new
         for states in self._swaps:
             states.matrix, states.spare = states.spare, states.matrix
+        if self._swaps:
+            self.kv.version += 1  # programs hold their addresses, and their own steps swap other tables too
         self.kv.forget_spares()
         for packed in self.plan.segments if self._replays else ():
             if (parts := self._replays.get(packed.slot.id)) is not None:

@@ -209,7 +209,7 @@ class TorchKVCache:
         self._codecs: dict[int, tuple[KVCodec, ...]] = {}
         self._state_bytes = 0
         self._spared: set[int] = set()  # state rows that are equal to their spares
-        self._state_steps = 0  # steps that have swapped states with their spares
+        self.state_steps = 0  # steps that have swapped states with their spares
         self._token_bytes: dict[int, int] = {}  # layer -> bytes of a token
         for layer, spec in enumerate(self.specs):
             if isinstance(spec, KVSpec):
@@ -335,7 +335,7 @@ class TorchKVCache:
                 states.spare[row] = states.matrix[row]
             self._spared.add(row)
         self._spared -= rows
-        self._state_steps += 1
+        self.state_steps += 1
         for states in self.states.values():
             states.conv, states.spare_conv = states.spare_conv, states.conv
             states.matrix, states.spare = states.spare, states.matrix
@@ -425,12 +425,12 @@ class TorchKVCache:
 
     def checkpoint(self, slot: Slot) -> None:
         states = [t.clone() for t in self._state_rows(slot)]
-        self._checkpoints[slot.id] = _Checkpoint(slot.length, states, self._state_steps)
+        self._checkpoints[slot.id] = _Checkpoint(slot.length, states, self.state_steps)
 
     def checkpoint_spares(self, slot: Slot, length: int, replay: Callable[[int], None]) -> None:
         """Save the point before the step that has just swapped states, `length` tokens long, without a copy: until the next such
         step the spares hold its states. `replay`: see `set_replay`."""
-        self._checkpoints[slot.id] = _Checkpoint(length, None, self._state_steps, replay)
+        self._checkpoints[slot.id] = _Checkpoint(length, None, self.state_steps, replay)
 
     def set_replay(self, slot: Slot, replay: Callable[[int], None]) -> None:
         """`replay(n)` returns to the checkpoint and makes the states after the first n tokens since it."""
@@ -440,7 +440,7 @@ class TorchKVCache:
         point = self._checkpoints.pop(slot.id, None)
         if point is None or not 0 <= keep <= slot.length - point.length:
             raise ValueError(f"slot {slot.id} has no checkpoint {keep} tokens back")
-        if point.states is None and point.step != self._state_steps:
+        if point.states is None and point.step != self.state_steps:
             raise ValueError(f"slot {slot.id} is rolled back too late: a later step has overwritten its states")
         kept = keep
         if keep and point.replay is not None:

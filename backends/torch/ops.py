@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -28,6 +28,7 @@ FEW = 1 << 17  # elements up to which one thread is faster than waking torch's t
 DTYPES: dict[str, torch.dtype] = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
 MOST_POSITIONS = 1 << 13  # cached positions, 8 MB for 128 dimensions; beyond them a step computes its own
 FEWEST_POSITIONS = 256
+MOST_PIECES = 16  # of as many later positions, for replies that are further
 
 
 @dataclass(frozen=True)
@@ -390,12 +391,43 @@ def _norm_heads(qk: Tensor, heads: int, q_norm: Tensor | None, k_norm: Tensor | 
     return out
 
 
+class PositionRows(NamedTuple):
+    """A row for each of the positions from `first` on: of angles, or twice the same of a table of other numbers."""
+
+    first: int
+    cos: Tensor
+    sin: Tensor
+
+
 class RotaryCache:
     """The rotary angles of a rope's first positions, computed once and looked up by each step."""
 
     def __init__(self, ops: TorchTextOps, rope: Rope) -> None:
         self.ops, self.rope = ops, rope
         self._cos = self._sin = torch.empty(0)
+        self._pieces: dict[int, PositionRows] = {}  # of later positions, by their first
+
+    def around(self, position: int) -> PositionRows | None:
+        """A table in which this position has a row; None where angles depend on more than the position."""
+        if self.rope.dynamic is not None:
+            return None
+        if position < MOST_POSITIONS:
+            self._cover(position)
+            return PositionRows(0, self._cos, self._sin)
+        first = position - position % FEWEST_POSITIONS
+        if first not in self._pieces:
+            if len(self._pieces) == MOST_PIECES:
+                del self._pieces[next(iter(self._pieces))]
+            self._pieces[first] = PositionRows(first, *self._angles(torch.arange(first, first + FEWEST_POSITIONS)))
+        return self._pieces[first]
+
+    def _cover(self, last: int) -> None:
+        if last >= len(self._cos):
+            self._cos, self._sin = self._angles(torch.arange(max(FEWEST_POSITIONS, 1 << last.bit_length())))
+
+    def _angles(self, positions: Tensor) -> tuple[Tensor, Tensor]:
+        found: TorchAngles = self.ops.angles(positions, self.rope)
+        return found.cos.contiguous(), found.sin.contiguous()
 
     def at(self, pos: np.ndarray) -> tuple[Tensor, Tensor]:
         """cos and sin, without gaps, of positions `[T]`, or `[3, T]` where they have several axes."""
@@ -406,11 +438,8 @@ class RotaryCache:
             or self.rope.dynamic is not None
             or not 0 <= int(pos.min()) <= (last := int(pos.max())) < MOST_POSITIONS
         ):
-            angles: TorchAngles = self.ops.angles(torch.from_numpy(pos), self.rope)
-            return angles.cos.contiguous(), angles.sin.contiguous()
-        if last >= len(self._cos):
-            known: TorchAngles = self.ops.angles(torch.arange(max(FEWEST_POSITIONS, 1 << last.bit_length())), self.rope)
-            self._cos, self._sin = known.cos.contiguous(), known.sin.contiguous()
+            return self._angles(torch.from_numpy(pos))
+        self._cover(last)
         first = int(pos[0])
         if last - first + 1 == len(pos) and bool((np.diff(pos) == 1).all()):
             return self._cos[first : last + 1], self._sin[first : last + 1]

@@ -27,7 +27,7 @@ from backends.torch.kernels.library import CodecFrame, Instruction, ProgramStep,
 from backends.torch.kernels.linear import AnyMatrix
 from backends.torch.kernels.mixture import KernelMixture
 from backends.torch.kv_cache import Slab, TorchKVCache
-from backends.torch.ops import RotaryCache, TorchTextOps
+from backends.torch.ops import PositionRows, RotaryCache, TorchTextOps
 from backends.torch.state_tables import StateTables
 
 KEPT = 1 << 18  # numbers of all registers
@@ -59,7 +59,8 @@ class Opcode(IntEnum):
         LOW_RANK,
         CENTRED_CONV,
         MULTIPLY_GELU,
-    ) = range(21)
+        ROWS,
+    ) = range(22)
 
 
 class MapFunction(IntEnum):
@@ -339,7 +340,7 @@ class TracedModel:
         self.program, self.kv = traced.program, kv
         self._make_replaying = traced.replaying
         self._replaying: Program | None = None  # for steps with draft tokens, of a model with recurrent layers
-        self._inputs = [RotaryCache(ops, made) if isinstance(made, Rope) else TableRows(made) for made in traced.inputs]
+        self.inputs = [RotaryCache(ops, made) if isinstance(made, Rope) else TableRows(made) for made in traced.inputs]
         self._longest = traced.longest
         self._own = {layer: spec for layer, spec in enumerate(kv.specs) if isinstance(spec, KVSpec)}
         self._crossed = [layer for layer, spec in enumerate(kv.specs) if isinstance(spec, CrossSpec)]
@@ -357,22 +358,16 @@ class TracedModel:
 
     def run(self, plan: StepPlan, x: Tensor, runs: Sequence[AdapterRun] = ()) -> Tensor:
         """The hidden states of all packed tokens, overwritten by the next run."""
-        if self._version != self.kv.version:
-            self._slabs.clear()
-            self._last = [], np.empty(0, np.int64)
-            self._version = self.kv.version
         dropped = [packed.slot.dropped for packed in plan.segments]
         spans = np.array(
             [(s.start, len(s), s.past - gone, s.slot.capacity, 0) for s, gone in zip(plan.segments, dropped)], np.int64
         )
         slots = [packed.slot for packed in plan.segments]
-        memory = self._memory(slots)
-        if self._recurrent:
-            memory[self._recurrent] = self._state_memory(slots)
+        memory = self.memory(slots)
         if self._crossed:
             for i, packed in enumerate(plan.segments):
                 memory[self._crossed, i, :2], spans[i, 4] = self._cross_memory(packed.slot)
-        angles = [part for rows in self._inputs for part in rows.at(plan.pos)]
+        angles = [part for rows in self.inputs for part in rows.at(plan.pos)]
         rows = [(run.start, run.stop - run.start, self._adapters[run.adapter]) for run in runs]
         table = np.array(rows, np.int64) if rows else None
         return self._program(plan).run(x.contiguous(), spans, memory, angles, table)  # any float: the registers are f32
@@ -407,8 +402,13 @@ class TracedModel:
         made: np.ndarray = bases[:, None] + rows[None, :, None] * strides[:, None]
         return made
 
-    def _memory(self, slots: Sequence[Slot]) -> np.ndarray:
-        """Addresses of each layer's keys and values of each slot, `[layers, slots, 4]`. Most steps reuse the last step's."""
+    def memory(self, slots: Sequence[Slot]) -> np.ndarray:
+        """Addresses of what each layer keeps of each slot, `[layers, slots, 4]`, overwritten by the next call. Most steps reuse the last
+        step's."""
+        if self._version != self.kv.version:
+            self._slabs.clear()
+            self._last = [], np.empty(0, np.int64)
+            self._version = self.kv.version
         places = [(slot.capacity, slot.place.row, *slot.place.firsts.items()) for slot in slots]
         if self._last[0] != places:
             own = list(self._own)
@@ -419,6 +419,8 @@ class TracedModel:
                 firsts = np.array([[slot.place.first(spec) - slot.dropped] for spec in self._own.values()], np.int64)
                 memory[own, i] = base + slot.place.row * row_bytes - firsts * token_bytes
             self._last = places, memory
+        if self._recurrent:
+            self._last[1][self._recurrent] = self._state_memory(slots)
         return self._last[1]
 
     def _slab(self, capacity: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -459,6 +461,9 @@ class TableRows:
     def at(self, pos: np.ndarray) -> tuple[Tensor, Tensor]:
         rows = self.table[torch.from_numpy(pos if pos.ndim == 1 else pos[0]).long()]
         return rows, rows
+
+    def around(self, position: int) -> PositionRows | None:
+        return PositionRows(0, self.table, self.table) if position < len(self.table) else None
 
 
 @dataclass(frozen=True)

@@ -7,20 +7,17 @@ steps can be scheduled asynchronously.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import psutil
 import torch
 from torch import Tensor
 
 from backends.adapters import AdapterRun, Sides, adapters_of, picked_runs, rows_by_adapter
 from backends.base import (
     CrossSpec,
-    Dense,
     Profiler,
     Sampling,
     Segment,
@@ -34,16 +31,15 @@ from backends.kv_cache import SMALLEST_CAPACITY
 from backends.plan import HostSamples, PlannedStep, StepPlan, checkpoint_drafts, make_plan
 from backends.torch.cache import TorchCache
 from backends.torch.cuda_graphs import DecodeGraphs
-from backends.torch.kernels import arena, library
-from backends.torch.kernels.formats import PACKINGS
-from backends.torch.kernels.linear import AnyMatrix, RowMatrix
-from backends.torch.kernels.packed import pack
+from backends.torch.decode_step import DecodeSteps, FinishedStep, decode_steps
+from backends.torch.greedy_head import GREEDY_TOKENS, GreedyHead, greedy_head
+from backends.torch.kernels import library
 from backends.torch.kv_cache import TorchKVCache
 from backends.torch.ops import TorchTextOps
-from backends.torch.program import FEW, Opcode, Program, TracedLogits, TracedModel
+from backends.torch.program import FEW, Program, TracedLogits, TracedModel
 from backends.torch.sample import TorchSamples, only_argmax, sample
 from backends.torch.tensors import upload
-from backends.torch.tracing import ProgramTracer, trace_logits, trace_model
+from backends.torch.tracing import trace_logits, trace_model
 
 Settle = Callable[[Sequence[Segment], Mapping[Slot, SegmentOutput]], None]
 
@@ -66,12 +62,16 @@ class TorchRunner:
         self._traced: TracedModel | None = None
         self._traced_adapted: tuple[int, TracedModel | None] = -1, None  # and the adapters' version
         self._greedy: GreedyHead | None = None
+        self._decoding: DecodeSteps | None = None
         self._head: TracedLogits | None = None
         self._may_trace = ops.device.type == "cpu" and library.available() and not plain
         # slot id -> a step's ids [N] (or its frames' embeddings [N, D]) and the slot's row in it: the next input
-        self._sampled_last: dict[int, tuple[Tensor, int]] = {}
+        self._sampled_last: dict[int, tuple[Tensor, int] | int] = {}  # or a number that is on the host
 
-    def run(self, segments: Sequence[Segment]) -> TorchPendingStep:
+    def run(self, segments: Sequence[Segment]) -> TorchPendingStep | FinishedStep:
+        if self._decoding is not None and (finished := self._decoding.run(segments, self._sampled_last)) is not None:
+            self._drop_closed()
+            return finished
         with torch.inference_mode():
             plan = make_plan(segments)
             for packed in plan.segments:
@@ -86,8 +86,8 @@ class TorchRunner:
                 if self._may_trace:
                     self._may_trace = False
                     self._traced = trace_model(self.model, self.kv, self.ops, x.shape[1])
-                    if self._traced is not None:
-                        self._trace_head(self._traced)
+                    if self._traced is not None and self._trace_head(self._traced) and self.frame is None:
+                        self._decoding = decode_steps(self.model, self._traced, self._greedy)
                 traced = self._traced if not runs else self._adapted_trace(x.shape[1])
                 if traced is not None and not traced.fits(plan):
                     traced = None
@@ -129,15 +129,17 @@ class TorchRunner:
 
     # -- the head
 
-    def _trace_head(self, traced: TracedModel) -> None:
+    def _trace_head(self, traced: TracedModel) -> bool:
+        """Whether there is a head whose operations all have instructions."""
         made = trace_logits(self.model, traced.program.widths[traced.program.output])
         if made is None:
-            return
+            return False
         tracer, logits = made
         self._greedy = greedy_head(tracer)
         if self._greedy is None:
             most = FEW * sum(tracer.widths)
             self._head = TracedLogits(Program(tracer.lines, tracer.widths, logits.register, tracer.keep, most))
+        return True
 
     def _logits(self, hidden: Tensor) -> Tensor:
         if self._head is not None and len(hidden) <= FEW and hidden.dtype == torch.float32:
@@ -197,7 +199,7 @@ class TorchRunner:
         for slot in slots:
             if slot.id not in self._sampled_last:
                 raise ValueError(f"slot {slot.id} has no sampled token to continue from: give its ids")
-        sources = [self._sampled_last[slot.id] for slot in slots]
+        sources = [self._last_of(slot) for slot in slots]
         if all(source is sources[0][0] for source, _ in sources):
             whole, rows = sources[0][0], [row for _, row in sources]
             return (
@@ -206,6 +208,10 @@ class TorchRunner:
                 else whole.index_select(0, upload(torch.tensor(rows), whole.device))
             )
         return torch.stack([source[row] for source, row in sources])
+
+    def _last_of(self, slot: Slot) -> tuple[Tensor, int]:
+        last = self._sampled_last[slot.id]
+        return (torch.tensor([last], dtype=torch.int32, device=self.ops.device), 0) if isinstance(last, int) else last
 
     # -- outputs
 
@@ -289,7 +295,7 @@ class TorchRunner:
 
     def set_last(self, slot: Slot, token: int) -> None:
         """Make `token` the slot's next input."""
-        self._sampled_last[slot.id] = torch.tensor([token], dtype=torch.int32, device=self.ops.device), 0
+        self._sampled_last[slot.id] = token
 
     def _drop_closed(self) -> None:
         if len(self._sampled_last) > 2 * len(self.kv.table.slots) + 16:
@@ -342,109 +348,6 @@ class TorchPendingStep(PlannedStep[Tensor]):
 
 def _rows(x: Tensor | np.ndarray, dtype: torch.dtype, device: torch.device) -> Tensor:
     return torch.as_tensor(x).to(device=device, dtype=dtype)
-
-
-# -- greedy decoding on a CPU: the largest logit of each row, for large f32 heads without computing all logits
-#
-# A copy of the head in 8 bits, a quarter of it to read, gives each logit within an error bound; only rows that can still be the
-# largest are multiplied exactly. The token and its logit are therefore exactly those of the full product (src/shortlist.cpp).
-
-GREEDY_TOKENS = 16  # at most: all their logits are kept as scratch memory
-SHORTLIST_WEIGHTS = 1 << 22  # weights from which a head gets a shortlist
-SHORTLIST_SHARE = 1 / 32  # the largest share of rows that may be multiplied exactly
-SHORTLIST_ROUNDING = 2e-5  # bound on f32 rounding relative to the vectors' lengths: a hundred times the real error
-AT_ONCE = 4096  # rows that are compared at once
-HIGHEST = 1e30  # below f32's range
-
-
-class Best(NamedTuple):
-    logits: Tensor  # [N]
-    places: Tensor  # [N]
-    logprobs: Tensor | None  # [N]
-
-
-class GreedyHead:
-    def __init__(self, head: AnyMatrix) -> None:
-        self.head = head
-        self.library = library.library()
-        self.shortlist = shortlist_for(head)
-
-    def best(self, x: Tensor, likely: bool = False) -> Best:
-        """The largest logit of each row of `x [N, D]` (f32) and its index. Ties go to the lower index; NaN where a row has one.
-        With `likely` also the log probabilities, which are approximate with a shortlist."""
-        x = x.contiguous()
-        values, places = torch.empty(len(x)), torch.empty(len(x), dtype=torch.int64)
-        mass = torch.empty(len(x)) if likely else None
-        asked = (
-            *(x.data_ptr(), len(x), x.stride(0), values.data_ptr(), places.data_ptr()),
-            *(None if mass is None else mass.data_ptr(), torch.get_num_threads()),
-        )
-        if self.shortlist is None or not self.shortlist.argmax(*asked):
-            self.library.grus_matmul_argmax(self.head.handle, *asked)
-        return Best(values, places, None if mass is None else -mass.log_())
-
-
-def greedy_head(tracer: ProgramTracer) -> GreedyHead | None:
-    """None where the logits are not a plain product with one matrix."""
-    plain = len(tracer.lines) == 1 and tracer.lines[0].opcode is Opcode.MULTIPLY
-    return GreedyHead(tracer.lines[0].fields["matrix"]) if plain else None
-
-
-class ArgmaxShortlist:
-    """Finds each row's largest logit with the 8-bit copy of a head. Inactive until the copy is made, in idle time (arena.py)."""
-
-    def __init__(self, head: RowMatrix) -> None:
-        self.head = head
-        self._coarse: _Coarse | None = None
-        arena.schedule(self)
-
-    def move(self) -> None:
-        coarse = _Coarse(self.head)
-        if coarse.struct.longest_input > 0:  # false where a weight is not finite
-            self._coarse = coarse
-
-    def argmax(self, *asked: int | None) -> bool:
-        """Same arguments and results as the kernel `grus_matmul_argmax`, except that the mass is approximate. False where all
-        logits are needed: the copy is not ready, too many rows are near the largest, a value is not finite, or there are too
-        many tokens to multiply in 8 bits."""
-        if self._coarse is None:
-            return False
-        found: bool = library.library().grus_shortlist(ctypes.byref(self._coarse.struct), *asked)
-        return found
-
-
-class _Coarse:
-    """The head in 8 bits, and the error bound of each of its rows."""
-
-    def __init__(self, head: RowMatrix) -> None:
-        self.matrix = pack([Dense(head.raw, "Q8_0")], PACKINGS["Q8_0"])
-        self.length, self.off = torch.empty(head.rows_each), torch.empty(head.rows_each)
-        for first in range(0, head.rows_each, AT_ONCE):
-            some = slice(first, first + AT_ONCE)
-            exact = head.w[some]
-            coarse = self.matrix.rows(torch.arange(first, first + len(exact)))
-            self.length[some] = coarse.norm(dim=-1)
-            self.off[some] = (exact - coarse).norm(dim=-1) + SHORTLIST_ROUNDING * (
-                exact.norm(dim=-1) + self.length[some]
-            )
-        longest = float(torch.maximum(self.length, self.off).max())
-        self.struct = library.ShortlistParams(
-            ctypes.addressof(head.matrix),
-            ctypes.addressof(self.matrix.matrix),
-            self.off.data_ptr(),
-            self.length.data_ptr(),
-            HIGHEST / longest if 0 < longest < HIGHEST else 0,
-            int(head.rows_each * SHORTLIST_SHARE),
-        )
-
-
-def shortlist_for(head: AnyMatrix) -> ArgmaxShortlist | None:
-    """A shortlist for a large f32 matrix, if memory has room for its copy."""
-    if not isinstance(head, RowMatrix) or head.w.dtype != torch.float32 or head.bias is not None:
-        return None
-    if head.w.numel() < SHORTLIST_WEIGHTS or head.nbytes > psutil.virtual_memory().available:
-        return None
-    return ArgmaxShortlist(head)
 
 
 # -- adapters where a model runs operation by operation: rows are grouped by adapter. Traced programs have an instruction of their own

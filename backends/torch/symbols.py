@@ -40,6 +40,7 @@ class Opaque:
 
     __getitem__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __matmul__ = __neg__ = __bool__ = _refuse
     __rmatmul__ = __rtruediv__ = __pow__ = __float__ = __int__ = __iter__ = _refuse
+    __lt__ = __le__ = __gt__ = __ge__ = __mod__ = __floordiv__ = __and__ = __or__ = _refuse
 
 
 def contiguous_steps(sizes: Sequence[int]) -> tuple[int, ...]:

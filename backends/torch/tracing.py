@@ -25,7 +25,7 @@ from backends.base import CrossSpec, DistanceKeys, KVSpec, LatentHeads, MemorySp
 from backends.kv_cache import group_of, recent_tokens, source_of
 from backends.torch.kernels.formats import PANEL, KVDtype
 from backends.torch.kernels.library import LowRankSide
-from backends.torch.kernels.linear import KernelLinear, alike, is_quantized
+from backends.torch.kernels.linear import KernelLinear, SymbolicIds, alike, is_quantized
 from backends.torch.kernels.mixture import KernelMixture
 from backends.torch.kv_cache import TorchKVCache
 from backends.torch.ops import TorchTextOps
@@ -50,6 +50,14 @@ FLOATS = {torch.float32: KVDtype.F32, torch.float16: KVDtype.F16, torch.bfloat16
 @dataclass(eq=False)
 class TracedPositions(Opaque):
     tracer: ProgramTracer
+
+
+@dataclass(eq=False)
+class TracedIds(Opaque, SymbolicIds):
+    tracer: ProgramTracer
+
+    def rows(self, linear: KernelLinear) -> Symbol:
+        return self.tracer.rows(linear)
 
 
 @dataclass(eq=False)
@@ -92,6 +100,7 @@ class ProgramTracer:
         self.widths = [width]
         self.inputs: list[Rope | Tensor] = []  # what has a row for each position
         self.longest = EVERY  # see `Trace`
+        self.vocabulary = EVERY  # ids from here on have no row
         self.keep: list[object] = []
         self.x = Symbol(self, 0, (self.TOKENS, width))
 
@@ -221,6 +230,15 @@ class ProgramTracer:
         for matrix in linear.matrices:
             self.write(Opcode.MULTIPLY, [x], [out], matrix=matrix, at=at)
             at += matrix.rows_each
+        return out
+
+    def rows(self, linear: KernelLinear) -> Symbol:
+        """Of each token the row that its id names."""
+        if len(linear.matrices) != 1 or len(linear.shape) != 2 or linear.dtype != torch.float32:
+            raise NotTraceable("rows of several matrices, or rounded ones")
+        self.vocabulary = min(self.vocabulary, linear.out)
+        out = self.new(linear.columns)
+        self.write(Opcode.ROWS, [out], [out], matrix=linear.matrices[0])
         return out
 
     def add(self, sides: Sides, x: Symbol, y: Symbol) -> Symbol:

@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from backends.base import Sampling, Segment, SegmentOutput
-from backends.torch import runner
+from backends.torch import greedy_head
+from backends.torch.greedy_head import GREEDY_TOKENS, Best
 from backends.torch.kernels import arena, library
-from backends.torch.runner import GREEDY_TOKENS, Best
 from tests.backends.test_torch_tracing import Side, tokens
 from tests.checkpoints import save
 
@@ -22,8 +22,8 @@ pytestmark = pytest.mark.skipif(not library.available(), reason=library.why_not(
 @pytest.fixture(params=["f32, by shortlist", "f32", "q8_0"])
 def side(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Side:
     if "shortlist" in request.param:  # a small head is taken for a large one
-        monkeypatch.setattr(runner, "SHORTLIST_WEIGHTS", 1)
-        monkeypatch.setattr(runner, "SHORTLIST_SHARE", 1 / 2)
+        monkeypatch.setattr(greedy_head, "SHORTLIST_WEIGHTS", 1)
+        monkeypatch.setattr(greedy_head, "SHORTLIST_SHARE", 1 / 2)
     save("qwen3", tmp_path)
     made = Side(tmp_path, recorded=True, quant="q8_0" if request.param == "q8_0" else None)
     replies(made, Sampling(), 2)

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import torch
 
-from backends.torch import runner
+from backends.torch import greedy_head
+from backends.torch.greedy_head import ArgmaxShortlist, Best
 from backends.torch.kernels import arena, fused, library
 from backends.torch.kernels.linear import RowMatrix
-from backends.torch.runner import ArgmaxShortlist, Best
 from tests.backends.kernels.conftest import HERE
 from tests.backends.kernels.weights_made_here import raw
 
@@ -68,7 +68,7 @@ HEADS: list[Callable[..., np.ndarray]] = [normal, uneven, neighbours]
 def test_it_is_the_largest_of_all(
     make: Callable[..., np.ndarray], columns: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runner, "SHORTLIST_SHARE", 1)
+    monkeypatch.setattr(greedy_head, "SHORTLIST_SHARE", 1)
     head, found = made(make(VOCAB, columns))
     for count in (1, 2, 3, 8, 33, 63):
         for size in (1e-3, 1.0, 300.0):
@@ -188,7 +188,7 @@ def test_where_all_logits_are_needed_there_is_none() -> None:
 
 @pytest.mark.skipif(not library.has_matrix_unit(), reason="needs a CPU with a matrix unit")
 def test_so_many_tokens_that_they_are_not_multiplied_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner, "SHORTLIST_SHARE", 1)
+    monkeypatch.setattr(greedy_head, "SHORTLIST_SHARE", 1)
     _, found = made(normal(VOCAB, 64))
     assert found_by(found, torch.from_numpy(normal(63, 64))) is not None
     assert found_by(found, torch.from_numpy(normal(64, 64))) is None

@@ -168,6 +168,26 @@ class ProgramStep(ctypes.Structure):
         ("angles", c_void_p),
         ("runs", c_void_p),
         ("run_count", c_int64),
+        ("ids", c_void_p),
+    ]
+
+
+class PositionTable(ctypes.Structure):
+    """`grus::PositionTable` of src/program/decode_step.hpp."""
+
+    _fields_ = [("cos", c_void_p), ("sin", c_void_p), ("first", c_int64), ("width", c_int64)]
+
+
+class DecodeStep(ctypes.Structure):
+    """`grus::DecodeStep` of src/program/decode_step.hpp."""
+
+    _fields_ = [
+        ("program", ProgramStep),
+        ("tables", c_void_p),
+        ("inputs", c_int64),
+        *((name, c_void_p) for name in ("positions", "angles", "rows")),
+        ("output", c_int64),
+        *((name, c_void_p) for name in ("head", "shortlist", "samplers", "best", "places", "tokens")),
     ]
 
 
@@ -263,6 +283,7 @@ class MixtureParams(ctypes.Structure):
 STRUCTS = (
     *(StoredRows, KernelMatrix, AffineParts, HeadsParams, AttentionBlock, Instruction, ProgramStep, CodecFrame),
     *(ConvParams, ConvChunk, Bf12Matrix, ShortlistParams, SamplerParams, MixtureParams, ImageConv, ImageBatch),
+    *(PositionTable, DecodeStep),
 )
 
 _M = POINTER(KernelMatrix)
@@ -327,6 +348,7 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
         [POINTER(MixtureParams), c_void_p, c_int64, c_void_p, c_int64, c_int64, c_void_p, c_int64, c_int32],
     ),
     "grus_run_program": (None, [POINTER(ProgramStep), c_int32]),
+    "grus_decode_step": (None, [POINTER(DecodeStep), c_int32]),
     "grus_codec_frame": (None, [POINTER(CodecFrame), c_int32]),
 }
 

@@ -202,6 +202,13 @@ class SymbolicInput:
     def mixture(self, mixture: Any, scores: Any) -> Any: ...
 
 
+class SymbolicIds:
+    """Symbolic token ids: what is looked up by them is traced."""
+
+    @abstractmethod
+    def rows(self, linear: KernelLinear) -> Any: ...
+
+
 def takes(parts: Sequence[Weight], quant: str | None = None) -> bool:
     """Whether the kernels have a packed format for each part."""
     return all(packing_of(part, quant) is not None for part in parts)
@@ -251,6 +258,8 @@ class KernelLinear:
         return out.view(*x.shape[:-1], self.out)
 
     def rows(self, ids: Tensor) -> Tensor:
+        if isinstance(ids, SymbolicIds):
+            return cast(Tensor, ids.rows(self))
         flat = ids.reshape(-1).to(torch.int64)
         if len(self.matrices) == 1:
             found = self.matrices[0].rows(flat)

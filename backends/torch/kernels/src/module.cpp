@@ -7,6 +7,7 @@
 #include "formats/dequantizers.hpp"
 #include "formats/matrix.hpp"
 #include "mixture/mixture.hpp"
+#include "program/decode_step.hpp"
 #include "program/program.hpp"
 #include "sampling/sample.hpp"
 #include "sampling/shortlist.hpp"
@@ -24,7 +25,7 @@ GRUS_API int64_t grus_struct_bytes(int32_t which) {
     const size_t sizes[] = {sizeof(GrusStoredRows), sizeof(GrusMatrix), sizeof(grus::AffineParts), sizeof(grus::Heads),
                             sizeof(grus::AttentionBlock), sizeof(grus::Instruction), sizeof(grus::ProgramStep), sizeof(grus::CodecFrame),
                             sizeof(grus::Conv), sizeof(grus::ConvChunk), sizeof(GrusBf12), sizeof(GrusShortlist), sizeof(GrusSampler), sizeof(GrusMixture),
-                            sizeof(grus::ImageConv), sizeof(grus::ImageBatch)};
+                            sizeof(grus::ImageConv), sizeof(grus::ImageBatch), sizeof(grus::PositionTable), sizeof(grus::DecodeStep)};
     return which < static_cast<int32_t>(sizeof sizes / sizeof *sizes) ? static_cast<int64_t>(sizes[which]) : 0;
 }
 GRUS_API void* PyInit__grus_kernels() { return nullptr; }  // Windows' linker asks for it

@@ -11,6 +11,10 @@
 #include "common/thread_pool.hpp"
 #include "matmul/matmul.hpp"
 
+extern "C" {
+GRUS_API void grus_rows(const GrusMatrix* m, const int64_t* ids, int64_t n, float* out, int32_t threads);
+}
+
 namespace grus {
 namespace {
 
@@ -330,6 +334,17 @@ struct Runner {
         });
     }
 
+    // The matrix' row that each token's id names, in f32.
+    void rows(const Instruction& i) const {
+        const GrusMatrix& m = *i.matrix;
+        if (!m.row_bytes) return grus_rows(&m, step.ids, step.tokens, row(i.out, 0), threads);
+        const KVDtype type = m.format.code == Code::F32 ? KVDtype::F32 : m.format.code == Code::F16 ? KVDtype::F16 : KVDtype::BF16;
+        for (int64_t t = 0; t < step.tokens; ++t) {
+            if (m.bf12) bf12_row(tier, m, *m.bf12, step.ids[t], row(i.out, t));
+            else tier.load_kv({type, m.columns, m.columns, m.data + step.ids[t] * m.row_bytes, nullptr}, 1, row(i.out, t));
+        }
+    }
+
     // Adds what adapters add to a product, which lies in `out` from column `at` on. Many runs are shared among the threads; of few
     // the products are.
     void low_rank(const Instruction& i) const {
@@ -409,6 +424,7 @@ struct Runner {
             case Opcode::CentredConv: centred_conv(i); return;
             case Opcode::Recur: recur(i); return;
             case Opcode::HeadProduct: head_product(i); return;
+            case Opcode::Rows: rows(i); return;
         }
     }
 };

@@ -11,7 +11,7 @@ namespace grus {
 
 enum class Opcode : int32_t {
     Multiply, Gate, Norm, AddNorm, Heads, Attention, Swiglu, LayerNorm, CrossAttention, Gelu, EncoderAttention, Geglu, Map, Store, Conv, Recur, HeadProduct, Mixture, LowRank,
-    CentredConv, MultiplyGelu
+    CentredConv, MultiplyGelu, Rows
 };
 
 // Columns of a register: [rows][numbers], `apart` from row to row and `step` from number to number, either of which may be 0.
@@ -62,6 +62,7 @@ struct ProgramStep {
     const float* const* angles;      // [angles][cos, sin], each [tokens][rotary_dim]
     const AdapterRun* runs;
     int64_t run_count;
+    const int64_t* ids;              // of each token, for `Rows`
 };
 
 }  // namespace grus

@@ -1,5 +1,5 @@
 // Argmax of a product without computing all of it: an 8-bit copy bounds each logit, and only candidates are computed exactly. See
-// backends/torch/shortlist.py.
+// backends/torch/greedy_head.py.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

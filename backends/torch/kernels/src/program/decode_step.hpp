@@ -1,0 +1,32 @@
+// A step that adds a token to each of some sequences, from the tokens before to the next ones, in one call. The structs are part of the C ABI
+// (library.py).
+#pragma once
+#include "program/program.hpp"
+#include "sampling/sample.hpp"
+#include "sampling/shortlist.hpp"
+
+namespace grus {
+
+// Rows of angles, `width` numbers each, of the positions from `first` on.
+struct PositionTable {
+    const float *cos, *sin;
+    int64_t first, width;
+};
+
+struct DecodeStep {
+    ProgramStep program;           // of one token of each sequence; `angles` are those below
+    const PositionTable* tables;   // [inputs][sequences]
+    int64_t inputs;                // that have a row for each position
+    const int64_t* positions;
+    const float** angles;          // room for their addresses, [inputs][cos, sin]
+    float* rows;                   // and for the rows of several sequences
+    int64_t output;                // the register that the head reads, or that holds logits
+    const GrusMatrix* head;        // null: the program has computed the logits
+    const GrusShortlist* shortlist;  // of the head; null: there is none
+    const GrusSampler* samplers;   // null: each token is the likeliest
+    float* best;                   // the largest logit of each sequence
+    int64_t* places;               // its index
+    int32_t* tokens;               // the next ones
+};
+
+}  // namespace grus

@@ -1,0 +1,220 @@
+"""Steps of one token each in one native call give what the same steps give in several, to the last bit, and leave the same behind."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import nan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from backends.base import Sampling, Segment, SegmentOutput, Slot
+from backends.torch import greedy_head, ops
+from backends.torch.decode_step import MOST_SEQUENCES, DecodeSteps, FinishedStep
+from backends.torch.kernels import arena, library
+from tests.backends.test_torch_tracing import ATTENDING, LATENT, MIXTURES, RECURRENT, Side, tokens
+from tests.checkpoints import save
+
+pytestmark = pytest.mark.skipif(not library.available(), reason=library.why_not())
+
+SAMPLED = Sampling(temperature=0.9, top_k=20, top_p=0.95, noise=0.37)
+IN_SEVERAL = ("gemma3n",)  # with an operation of its embeddings that has no instruction
+
+
+class Together:
+    """The same steps on two sides, of which one takes every step in several calls."""
+
+    def __init__(self, folder: Path, quant: str | None = None, bits: int = 32, **more: Any) -> None:
+        self.native, self.several = (Side(folder, True, quant, bits, **more) for _ in range(2))
+        self.slots: list[tuple[Slot, Slot]] = []
+        self.count, self.near = 0, 0.0
+
+    def open(self, n: int) -> int:
+        one, other = self.native.kv.open(n), self.several.kv.open(n)
+        assert one is not None
+        assert other is not None
+        self.slots.append((one, other))
+        return len(self.slots) - 1
+
+    def run(self, *wanted: tuple[int, dict[str, Any]]) -> list[SegmentOutput]:
+        """Fields of a segment by the sequence's number; the results of both sides are compared."""
+        made = []
+        for i, side in enumerate((self.native, self.several)):
+            slots = [self.slots[at][i] for at, _ in wanted]
+            step = side.runner.run([Segment(slot, **fields) for slot, (_, fields) in zip(slots, wanted)])
+            if i:
+                assert not isinstance(step, FinishedStep)
+            else:
+                self.count += isinstance(step, FinishedStep)
+            read = step.read()
+            made.append([read[slot] for slot in slots])
+            self.several.runner._decoding = None
+        for own, other in zip(*made, strict=True):
+            assert (own.ids, own.nan) == (other.ids, other.nan)
+            assert own.logprobs == (other.logprobs and pytest.approx(other.logprobs, rel=self.near))
+            if other.logits is not None:
+                np.testing.assert_allclose(own.logits, other.logits, rtol=0, atol=self.near)  # type: ignore[arg-type]
+        return made[0]
+
+    def prompts(self, *lengths: int) -> None:
+        for length in lengths:
+            at = self.open(length + 60)
+            self.run((at, {"ids": tokens(length, at), "sample": Sampling()}))
+
+    def decode(self, *numbers: int, sampling: Sampling = SAMPLED) -> list[SegmentOutput]:
+        return self.run(*((at, {"sample": replace(sampling, noise=(0.37 * (at + 1)) % 1)}) for at in numbers))
+
+
+def replies(both: Together) -> None:
+    """Alone and together, with ids from outside, and beside steps that are no such ones."""
+    both.prompts(5, 19, 2)
+    for _ in range(3):
+        both.decode(0)
+        both.decode(2, 0, 1)
+    both.run((1, {"ids": [7], "sample": Sampling()}), (0, {"sample": Sampling()}))
+    both.run((1, {"sample": Sampling(logprobs=2)}), (0, {"sample": SAMPLED}))
+    both.decode(1, 0, sampling=Sampling())
+    both.prompts(9)
+    for _ in range(8):
+        both.decode(0, 1, 2, 3)
+    both.run(*((at, {"ids": [3, 5], "sample": Sampling(), "want": range(2)}) for at in range(4)))
+
+
+@pytest.mark.parametrize("name", ["qwen3", "llama", "gemma3", *ATTENDING, *LATENT, *RECURRENT, *MIXTURES])
+def test_every_architecture(name: str, tmp_path: Path) -> None:
+    both = Together(save(name, tmp_path / name))
+    both.near = (
+        1e-5 if name == "muse_glimmer" else 0
+    )  # its embeddings' norm is torch's where a step takes several calls
+    replies(both)
+    assert both.count == (0 if name in IN_SEVERAL else 16)
+
+
+@pytest.mark.parametrize("quant", ["q8_0", "q4_0"])
+def test_of_quantized_weights(quant: str, tmp_path: Path) -> None:
+    both = Together(save("qwen3_5", tmp_path / "few"), quant, 8)
+    replies(both)
+    assert both.count == 16
+
+
+@pytest.mark.parametrize("kept", ["bf16", "f16"])
+def test_embeddings_of_sixteen_bits(kept: str, tmp_path: Path) -> None:
+    """Before and after their rows move to faster memory, where bf16 is kept in fewer bits."""
+    folder = save("qwen3", tmp_path / kept, vocab_size=1200)
+    file = folder / "model.safetensors"
+    dtype = {"bf16": torch.bfloat16, "f16": torch.float16}[kept]
+    save_file({name: w.to(dtype) for name, w in load_file(file).items()}, file, {"format": "pt"})
+    both = Together(folder)
+    both.prompts(5)
+    for _ in range(2):
+        both.decode(0)
+        arena.wait()
+    assert both.count == 2
+    embedding = both.native.model.embedding.matrices[0]
+    assert (embedding.bf12 is not None) == (kept == "bf16")
+
+
+def test_many_sequences(tmp_path: Path) -> None:
+    both = Together(save("qwen3", tmp_path / "many"))
+    both.prompts(*([3] * (MOST_SEQUENCES + 1)))
+    both.decode(*range(MOST_SEQUENCES))
+    assert both.count == 1
+    both.decode(*range(MOST_SEQUENCES + 1))
+    assert both.count == 1
+
+
+def test_positions_beyond_the_first_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ops, "MOST_POSITIONS", 32)
+    monkeypatch.setattr(ops, "FEWEST_POSITIONS", 16)
+    monkeypatch.setattr(ops, "MOST_PIECES", 2)
+    both = Together(save("qwen3", tmp_path / "far"))
+    both.prompts(25, 3, 60)
+    for _ in range(40):
+        both.decode(0, 1, 2, sampling=Sampling())
+    assert both.count == 40
+
+
+def test_positions_of_several_axes(tmp_path: Path) -> None:
+    """As behind a picture, where all axes go on from its greatest place."""
+    both = Together(save("qwen3", tmp_path / "axes"))
+    both.prompts(9)
+    for at in (30, 31):
+        both.run((0, {"sample": Sampling(), "pos": np.full((3, 1), at)}))
+        both.run((0, {"sample": Sampling(), "pos": np.array([at + 7])}))
+    assert both.count == 4
+
+
+def test_the_longest_reply_ends_with_the_same_error(tmp_path: Path) -> None:
+    side = Side(save("qwen3", tmp_path / "full"), True, None)
+    slot = side.kv.open(20)
+    assert slot is not None
+    side.runner.run([Segment(slot, tokens(slot.capacity - 1, 0), sample=Sampling())]).read()
+    assert isinstance(side.runner.run([Segment(slot, sample=Sampling())]), FinishedStep)
+    with pytest.raises(ValueError, match="has room for"):
+        side.runner.run([Segment(slot, sample=Sampling())])
+    side.kv.close(slot)
+    with pytest.raises(ValueError, match="is closed"):
+        side.runner.run([Segment(slot, sample=Sampling())])
+
+
+def test_what_cannot_run_changes_nothing(tmp_path: Path) -> None:
+    side = Side(save("qwen3_5", tmp_path / "bad"), True, None)
+    one, fresh = side.kv.open(20), side.kv.open(20)
+    assert one is not None
+    assert fresh is not None
+    side.runner.run([Segment(one, tokens(4, 0), sample=Sampling())]).read()
+    with pytest.raises(ValueError, match="two segments"):
+        side.runner.run([Segment(one, sample=Sampling()), Segment(one, sample=Sampling())])
+    with pytest.raises(ValueError, match="give its ids"):
+        side.runner.run([Segment(fresh, sample=Sampling())])
+    with pytest.raises(IndexError):
+        side.runner.run([Segment(one, [10**6], sample=Sampling())])
+    assert (one.length, fresh.length) == (4, 0)
+
+
+def test_weights_that_are_no_numbers(tmp_path: Path) -> None:
+    folder = save("qwen3", tmp_path / "nan")
+    file = folder / "model.safetensors"
+    weights = {name: w.fill_(nan) if name.endswith("model.norm.weight") else w for name, w in load_file(file).items()}
+    save_file(weights, file, {"format": "pt"})
+    both = Together(folder)
+    at = both.open(20)
+    both.run((at, {"ids": tokens(4, 0)}))
+    (found,) = both.run((at, {"ids": [5], "sample": SAMPLED}))
+    assert (found.nan, found.ids, both.count) == (True, [], 1)
+    assert {slot.id for slot, _ in both.slots} == both.native.kv.poisoned  # type: ignore[attr-defined]
+
+
+def test_steps_operation_by_operation_between(tmp_path: Path) -> None:
+    """They exchange other tables of recurrent states than a program's steps do."""
+    both = Together(save("qwen3_5", tmp_path / "mixed"))
+    both.near = 1e-4
+    both.several.runner._may_trace = False
+    both.prompts(6)
+    runner = both.native.runner
+    traced, decoding = runner._traced, runner._decoding
+    for several in (True, False, False, True, True, False, True, False):
+        runner._traced, runner._decoding = (None, None) if several else (traced, decoding)
+        both.run((0, {"ids": [5], "sample": Sampling(), "want": range(1)}))
+        for _ in range(0 if several else 3):
+            both.run((0, {"sample": Sampling()}))
+    assert both.count == 12
+
+
+def test_a_large_head_is_searched_by_its_shortlist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(greedy_head, "SHORTLIST_WEIGHTS", 1)
+    both = Together(save("qwen3", tmp_path / "large"))
+    both.prompts(4)
+    both.decode(0, sampling=Sampling())
+    arena.wait()
+    decoding = both.native.runner._decoding
+    assert isinstance(decoding, DecodeSteps)
+    assert decoding.head is not None
+    assert decoding.head.shortlist_address is not None
+    for _ in range(5):
+        both.decode(0, sampling=Sampling())
+    assert both.count == 6
