@@ -22,7 +22,8 @@ from torch import Tensor
 from backends.base import KVSpec, LatentHeads, Slot
 from backends.kv_cache import source_of
 from backends.plan import DecodeGroup, PackedSegment, StepPlan, bounded_runs
-from backends.torch.kv_cache import RecurrentStates, Slab, TorchKVCache, places_of
+from backends.torch.kv_cache import Slab, TorchKVCache, places_of
+from backends.torch.state_tables import RecurrentStates
 from backends.torch.tensors import upload
 
 CHUNK = 64
@@ -483,10 +484,7 @@ class TorchCache:
         """The step has succeeded: its recurrent states become the sequences' own."""
         for table, rows, new in self._writes:
             table[rows] = new
-        for states in self._swaps:
-            states.matrix, states.spare = states.spare, states.matrix
-        if self._swaps:
-            self.kv.version += 1  # programs hold their addresses, and their own steps swap other tables too
+        self.kv.swap_matrices(self._swaps)
         self.kv.forget_spares()
         for packed in self.plan.segments if self._replays else ():
             if (parts := self._replays.get(packed.slot.id)) is not None:

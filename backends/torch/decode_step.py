@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from backends.base import CrossSpec, Sampling, Segment, SegmentOutput, Slot, Step, TokenModel
+from backends.base import CrossSpec, KVSpec, Sampling, Segment, SegmentOutput, Slot, Step, TokenModel
 from backends.plan import in_order
 from backends.torch.greedy_head import GreedyHead
 from backends.torch.kernels.library import DecodeStep, PositionTable, SamplerParams, library
@@ -47,6 +47,7 @@ class DecodeSteps:
         """`vocabulary`: ids that have a row. `head`: None where the program's output are logits."""
         self.program, self.head = program, head
         self._traced, self._kv, self._vocabulary = traced, traced.kv, vocabulary
+        self._moves = any(isinstance(spec, KVSpec) and spec.view is not None for spec in traced.kv.specs)
         self._sequences: _Sequences | None = None
         self._library = library()
 
@@ -77,8 +78,9 @@ class DecodeSteps:
         slots = [segment.slot for segment in segments]
         if len(slots) > 1 and len({id(slot) for slot in slots}) < len(slots):
             return None
-        for slot, segment in zip(slots, segments):
-            self._kv.make_window_room(slot, 1, segment.prompt)
+        if self._moves:
+            for slot, segment in zip(slots, segments):
+                self._kv.make_window_room(slot, 1, segment.prompt)
         sequences = self._prepared(slots)
         if not sequences.place(positions):
             return None
@@ -161,7 +163,9 @@ class _Sequences:
         self._ranges: list[range] = [range(0)] * n  # positions of which each sequence's tables have rows
         self._angles = (c_void_p * (2 * len(self._inputs)))()
         self._rows: Tensor | None = None
-        self._memory: dict[int, np.ndarray] = {}  # by the side of the recurrent states
+        self._memory: dict[
+            int, tuple[int, np.ndarray]
+        ] = {}  # by the side of the recurrent states: an address, and what lies there
         self._keep: list[object] = []
         self.step = DecodeStep(
             program=program.step(
@@ -203,8 +207,9 @@ class _Sequences:
         """Of the addresses of what each layer keeps of each sequence. Recurrent states and their spares change places in each step."""
         side = self._traced.kv.state_steps % 2
         if side not in self._memory:
-            self._memory[side] = self._traced.memory(self._slots).copy()
-        return int(self._memory[side].ctypes.data)
+            made = self._traced.memory(self._slots).copy()
+            self._memory[side] = made.ctypes.data, made
+        return self._memory[side][0]
 
     def samplers_for(self, samplings: Sequence[Sampling]) -> int | None:
         """The address of how each is sampled; None where all are the likeliest."""

@@ -34,6 +34,7 @@ from backends.kv_cache import (
 from backends.mapped_file import MappedFile, mapped_file_of
 from backends.torch.file_pages import map_over
 from backends.torch.kernels import arena
+from backends.torch.state_tables import RecurrentStates
 
 MOST_HALF = torch.finfo(torch.float16).max
 _LAZY_ROWS = 4  # of states: on a CPU a row takes no memory before it is used, and to grow is to copy what there is
@@ -169,16 +170,6 @@ def places_of(rows: Tensor, positions: Tensor, heads: int, capacity: int) -> Ten
 
 
 @dataclass
-class RecurrentStates:
-    """One recurrent layer's memory: row i belongs to the slot whose `place.state` is i."""
-
-    conv: Tensor  # [rows, kernel - 1, channels]
-    matrix: Tensor  # [rows, heads, key_dim, value_dim], f32
-    spare: Tensor  # as `matrix`: a step of all sequences writes here, so that a failed step changes nothing
-    spare_conv: Tensor  # as `conv`, for traced programs
-
-
-@dataclass
 class _Checkpoint:
     length: int
     states: list[Tensor] | None  # None: they are the spares of the step whose number is `step`
@@ -201,6 +192,7 @@ class TorchKVCache:
         self.table = RowTable()
         self.slabs: dict[int, dict[int, tuple[Slab, ...]]] = {}  # capacity -> layer -> keys and values, or latents
         self.states: dict[int, RecurrentStates] = {}  # layer -> states
+        self._exchanged: dict[int, RecurrentStates] = {}  # the same with their spares in their places
         self.cross: dict[int, dict[int, tuple[Tensor, Tensor]]] = {}  # slot id -> layer -> keys, values [H, S, D]
         self.poisoned: set[int] = set()  # ids of slots whose rows hold NaN
         self.swaps_states = device.type == "cpu"  # a CUDA graph keeps the tensors it was captured with
@@ -324,7 +316,7 @@ class TorchKVCache:
                 states.conv, states.matrix = made[2 * i : 2 * i + 2]
                 states.spare_conv, states.spare = spares[2 * i : 2 * i + 2]
             self._spared.clear()
-            self.version += 1
+            self._tables_have_changed()
 
     def swap_states(self, rows: set[int]) -> None:
         """A step has written the next states of these rows to their spares. All states change places with their spares; the other rows
@@ -336,9 +328,18 @@ class TorchKVCache:
             self._spared.add(row)
         self._spared -= rows
         self.state_steps += 1
-        for states in self.states.values():
-            states.conv, states.spare_conv = states.spare_conv, states.conv
+        self.states, self._exchanged = self._exchanged, self.states
+
+    def swap_matrices(self, swapped: Sequence[RecurrentStates]) -> None:
+        """The same of these alone, without the convolutions' last inputs."""
+        for states in swapped:
             states.matrix, states.spare = states.spare, states.matrix
+        if swapped:
+            self._tables_have_changed()
+
+    def _tables_have_changed(self) -> None:
+        self._exchanged = {layer: states.exchanged() for layer, states in self.states.items()}
+        self.version += 1
 
     def forget_spares(self) -> None:
         """States were written by other means than `swap_states`."""

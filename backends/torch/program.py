@@ -344,7 +344,7 @@ class TracedModel:
         self._longest = traced.longest
         self._own = {layer: spec for layer, spec in enumerate(kv.specs) if isinstance(spec, KVSpec)}
         self._crossed = [layer for layer, spec in enumerate(kv.specs) if isinstance(spec, CrossSpec)]
-        self._recurrent, self._states = list(kv.states), StateTables(kv)
+        self._recurrent, self._states = list(kv.states), StateTables()
         self._adapters = {name: i for i, name in enumerate(traced.adapters)}
         # capacity -> addresses, rows' bytes and tokens' bytes, [own, 4]
         self._slabs: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
@@ -397,7 +397,7 @@ class TracedModel:
 
     def _state_memory(self, slots: Sequence[Slot]) -> np.ndarray:
         """Addresses of each recurrent layer's states of each slot, and of their spares, `[recurrent layers, slots, 4]`."""
-        bases, strides = self._states.addresses()
+        bases, strides = self._states.addresses(self.kv.states, self.kv.version)
         rows = np.array([slot.place.state for slot in slots], np.int64)
         made: np.ndarray = bases[:, None] + rows[None, :, None] * strides[:, None]
         return made
