@@ -12,6 +12,7 @@ import ctypes
 from collections.abc import Sequence
 from ctypes import c_float, c_int32, c_int64, c_void_p
 from math import isfinite
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -40,27 +41,39 @@ class FinishedStep:
         return self._outputs
 
 
+class StepProgram(NamedTuple):
+    """From ids to what the head reads, or to logits."""
+
+    program: Program
+    vocabulary: int  # ids from here on have no row
+    added: int  # columns of what is added to the embeddings, 0 where nothing is
+
+
 class DecodeSteps:
     """Runs such steps of one model over one KV cache."""
 
-    def __init__(self, traced: TracedModel, program: Program, vocabulary: int, head: GreedyHead | None) -> None:
-        """`vocabulary`: ids that have a row. `head`: None where the program's output are logits."""
-        self.program, self.head = program, head
-        self._traced, self._kv, self._vocabulary = traced, traced.kv, vocabulary
+    def __init__(self, model: TokenModel, traced: TracedModel, head: GreedyHead | None) -> None:
+        """`head`: None where the logits are no plain product."""
+        self.head = head
+        self._model, self._traced, self._kv = model, traced, traced.kv
+        self._programs: dict[bool, StepProgram | None] = {}  # by whether something is added to the embeddings
         self._moves = any(isinstance(spec, KVSpec) and spec.view is not None for spec in traced.kv.specs)
         self._sequences: _Sequences | None = None
         self._library = library()
 
     def run(self, segments: Sequence[Segment], last: dict[int, tuple[Tensor, int] | int]) -> FinishedStep | None:
         """None, and nothing has changed, where the step is another one. `last`: the token sampled last of each slot's id."""
-        if len(segments) > MOST_SEQUENCES:
+        if not 0 < len(segments) <= MOST_SEQUENCES:
             return None
         if len(segments) > 1:
             segments = in_order(segments)
+        adds = segments[0].add is not None
         ids, positions = list[int](), list[int]()
         for segment in segments:
             slot = segment.slot
             if not _is_plain(segment) or not slot.open or slot.length - slot.dropped >= slot.capacity:
+                return None
+            if (segment.add is not None) != adds or (segment.hidden and self.head is None):
                 return None
             position, token = slot.length, segment.ids[0] if segment.ids is not None else last.get(slot.id, -1)
             if segment.pos is not None:
@@ -71,60 +84,67 @@ class DecodeSteps:
                 if token[0].ndim != 1:
                     return None
                 token = int(token[0][token[1]])
-            if not 0 <= token < self._vocabulary or position < 0:
-                return None
             ids.append(token)
             positions.append(position)
         slots = [segment.slot for segment in segments]
         if len(slots) > 1 and len({id(slot) for slot in slots}) < len(slots):
             return None
+        made = self._program(adds)
+        if made is None or min(ids) < 0 or max(ids) >= made.vocabulary or min(positions) < 0:
+            return None
         if self._moves:
             for slot, segment in zip(slots, segments):
                 self._kv.make_window_room(slot, 1, segment.prompt)
-        sequences = self._prepared(slots)
-        if not sequences.place(positions):
+        sequences = self._prepared(slots, made)
+        if not sequences.place(positions) or (adds and not sequences.add([s.add for s in segments], positions)):
             return None
         step = sequences.step
         for i, slot in enumerate(slots):
             sequences.ids[i], sequences.positions[i] = ids[i], positions[i]
             sequences.segments[PAST + i * SEGMENT_FIELDS] = slot.length - slot.dropped
-        samplings = [segment.sample for segment in segments]
         step.program.memory = sequences.memory_address()
-        step.samplers = sequences.samplers_for(samplings)  # type: ignore[arg-type]
+        step.samplers = sequences.samplers_for([segment.sample for segment in segments])  # type: ignore[misc]
         if self.head is not None:
             step.shortlist = self.head.shortlist_address
         self._library.grus_decode_step(ctypes.byref(step), torch.get_num_threads())
         if self._kv.recurrent:
             self._kv.swap_states({slot.place.state for slot in slots})
         outputs = {}
-        for slot, token, best in zip(slots, sequences.tokens, sequences.best):
+        for i, (segment, token, best) in enumerate(zip(segments, sequences.tokens, sequences.best)):
+            slot = segment.slot
             slot.length += 1
             last[slot.id] = token
-            outputs[slot] = SegmentOutput([token])
-            if not isfinite(best):
+            outputs[slot] = output = SegmentOutput([token])
+            finite = isfinite(best)
+            if not finite:
+                output.ids = []
+            if segment.hidden:
+                output.hidden = states = sequences.output[i : i + 1].copy()
+                finite = finite and bool(np.isfinite(states).all())
+            if not finite:
                 self._kv.poisoned.add(slot.id)
-                outputs[slot] = SegmentOutput([], nan=True)
+                output.nan = True
         return FinishedStep(outputs)
 
-    def _prepared(self, slots: Sequence[Slot]) -> _Sequences:
-        key = (
-            self._kv.version,
-            *((slot.id, slot.capacity, slot.place.row, slot.place.state, *slot.place.firsts.items()) for slot in slots),
-        )
+    def _program(self, adds: bool) -> StepProgram | None:
+        if adds not in self._programs:
+            self._programs[adds] = _trace(self._model, self._traced, self.head, adds)
+        return self._programs[adds]
+
+    def _prepared(self, slots: Sequence[Slot], made: StepProgram) -> _Sequences:
+        places = ((s.id, s.capacity, s.place.row, s.place.state, *s.place.firsts.items()) for s in slots)
+        key = made.added, self._kv.version, *places
         if self._sequences is None or self._sequences.key != key:
-            registers = None
-            if self._sequences is not None and len(self._sequences.ids) == len(slots):
-                registers = self._sequences.registers
-            self._sequences = _Sequences(key, slots, self.program, self._traced, self.head, registers)
+            self._sequences = _Sequences(key, slots, made, self._traced, self.head, self._sequences)
         return self._sequences
 
 
 def _is_plain(segment: Segment) -> bool:
     """Whether it adds one token, known by its id, and asks for nothing but the next."""
     sampling = segment.sample
-    if sampling is None or segment.draft or segment.hidden or segment.mutual or segment.samples is not None:
+    if sampling is None or segment.draft or segment.mutual or segment.samples is not None:
         return False
-    if not (segment.embeds is segment.codes is segment.add is segment.want is segment.adapter is None):
+    if not (segment.embeds is segment.codes is segment.want is segment.adapter is None):
         return False
     if segment.ids is not None and len(segment.ids) != 1:
         return False
@@ -144,34 +164,40 @@ class _Sequences:
         self,
         key: tuple[object, ...],
         slots: Sequence[Slot],
-        program: Program,
+        made: StepProgram,
         traced: TracedModel,
         head: GreedyHead | None,
-        registers: Tensor | None,
+        before: _Sequences | None,
     ) -> None:
-        n = len(slots)
-        self.key, self._traced, self._slots = key, traced, list(slots)
-        self.registers = torch.empty(n * sum(program.widths)) if registers is None else registers
+        """`before`: what was used last, whose registers may do."""
+        n, program = len(slots), made.program
+        self.key, self._traced, self._slots, self._made = key, traced, list(slots), made
+        room = n * sum(program.widths)
+        self._registers: Tensor = (
+            before._registers if before and before._registers.numel() == room else torch.empty(room)
+        )
+        self.output = program.view(self._registers, program.output, n).numpy()
         self.ids, self.positions, self.tokens = (c_int64 * n)(), (c_int64 * n)(), (c_int32 * n)()
         self.best, self._places = (c_float * n)(), (c_int64 * n)()
         self.segments = (c_int64 * (SEGMENT_FIELDS * n))(
             *(number for i, slot in enumerate(slots) for number in (i, 1, 0, slot.capacity, 0))
         )
         self._samplers = (SamplerParams * n)()
-        self._inputs = traced.inputs
-        self._tables = (PositionTable * (n * len(self._inputs)))()
+        self._first = int(made.added > 0)  # of the inputs that have a row for each position
+        inputs = self._first + len(traced.inputs)
+        self._tables = (PositionTable * (n * inputs))()
         self._ranges: list[range] = [range(0)] * n  # positions of which each sequence's tables have rows
-        self._angles = (c_void_p * (2 * len(self._inputs)))()
+        self._angles = (c_void_p * (2 * inputs))()
         self._rows: Tensor | None = None
+        self._added = np.zeros((n, made.added), np.float32)
         self._memory: dict[
             int, tuple[int, np.ndarray]
         ] = {}  # by the side of the recurrent states: an address, and what lies there
         self._keep: list[object] = []
+        spans = np.ctypeslib.as_array(self.segments).reshape(n, -1)
         self.step = DecodeStep(
-            program=program.step(
-                self.registers, n, np.ctypeslib.as_array(self.segments).reshape(n, -1), np.empty(0), [], self._keep
-            ),
-            inputs=len(self._inputs),
+            program=program.step(self._registers, n, spans, np.empty(0), [], self._keep),
+            inputs=inputs,
             output=program.output,
             head=None if head is None else ctypes.addressof(head.head.matrix),
         )
@@ -186,8 +212,8 @@ class _Sequences:
         for t, position in enumerate(positions):
             if position in self._ranges[t]:
                 continue
-            starts, stops, widths = [0], [1 << 62], 0
-            for i, source in enumerate(self._inputs):
+            starts, stops, widths = [0], [1 << 62], 2 * self._made.added
+            for i, source in enumerate(self._traced.inputs, self._first):
                 if (rows := source.around(position)) is None:
                     return False
                 self._keep.append(rows)
@@ -201,6 +227,17 @@ class _Sequences:
             if self._rows is None:
                 self._rows = torch.empty(len(self._ranges) * widths)
                 self.step.rows = self._rows.data_ptr()
+        return True
+
+    def add(self, rows: Sequence[Any], positions: Sequence[int]) -> bool:
+        """Put what is added to the embeddings where the program looks for it, as a table with a row of the one position. False for
+        another shape."""
+        if any(tuple(row.shape) != (1, self._made.added) for row in rows):
+            return False
+        for t, (row, position) in enumerate(zip(rows, positions)):
+            self._added[t] = row
+            address = self._added.ctypes.data + t * self._added.strides[0]
+            self._tables[t] = PositionTable(address, address, position, self._made.added)
         return True
 
     def memory_address(self) -> int:
@@ -221,20 +258,29 @@ class _Sequences:
         return ctypes.addressof(self._samplers)
 
 
-def decode_steps(model: TokenModel, traced: TracedModel, head: GreedyHead | None) -> DecodeSteps | None:
+def _trace(model: TokenModel, traced: TracedModel, head: GreedyHead | None, adds: bool) -> StepProgram | None:
     """None where a part of the step has no instruction."""
-    kv = traced.kv
-    if any(isinstance(spec, CrossSpec) for spec in kv.specs):
-        return None
-    tracer = ProgramTracer(1, model.memory, KVDtypes.of(kv))
+    tracer = ProgramTracer(1, model.memory, KVDtypes.of(traced.kv))
+    added = 0
     try:
-        output = model(Step(model.embed(TracedIds(tracer)), TracedPositions(tracer), tracer))
+        x = model.embed(TracedIds(tracer))
+        if adds:
+            added = x.shape[1]
+            x = x + tracer.lookup(torch.empty(1, added))
+        output = model(Step(x, TracedPositions(tracer), tracer))
         if head is None:
             output = model.logits(output)
     except NotTraceable:
         return None
-    if not isinstance(output, Symbol) or len(output.shape) != 2 or len(tracer.inputs) != len(traced.inputs):
+    same = len(tracer.inputs) == len(traced.inputs) + adds
+    if not same or not isinstance(output, Symbol) or len(output.shape) != 2:
         return None
     output = output if output.whole else tracer.copy(output)
     program = Program(tracer.lines, tracer.widths, output.register, [*tracer.keep, model])
-    return DecodeSteps(traced, program, tracer.vocabulary, head)
+    return StepProgram(program, tracer.vocabulary, added)
+
+
+def decode_steps(model: TokenModel, traced: TracedModel, head: GreedyHead | None) -> DecodeSteps | None:
+    """None where steps of this model are never such ones."""
+    crossed = any(isinstance(spec, CrossSpec) for spec in traced.kv.specs)
+    return None if crossed else DecodeSteps(model, traced, head)

@@ -182,7 +182,7 @@ class Program:
         tokens = x.shape[0]
         registers = arena.zeros(4 * tokens * sum(self.widths)).view(torch.float32)
         # not by torch, whose threads would spin beside the kernels' own
-        ctypes.memmove(self._view(registers, self.input, tokens).data_ptr(), x.data_ptr(), 4 * x.numel())
+        ctypes.memmove(self.view(registers, self.input, tokens).data_ptr(), x.data_ptr(), 4 * x.numel())
         keep: list[object] = []
         step = self.step(registers, tokens, spans, memory, angles, keep)
         for begin, end in pairwise([0, *cuts, len(self._code)]):
@@ -192,7 +192,7 @@ class Program:
             if end < len(self._code):
                 yield None
         del keep
-        yield self._view(registers, self.output, tokens)
+        yield self.view(registers, self.output, tokens)
 
     def step(
         self,
@@ -251,14 +251,14 @@ class Program:
         return made
 
     def _layout_in(self, registers: Tensor, tokens: int) -> _RegisterLayout:
-        views = (self._view(registers, register, tokens) for register in (self.input, self.output))
+        views = (self.view(registers, register, tokens) for register in (self.input, self.output))
         return _RegisterLayout(self._addresses(registers, tokens), *views)
 
     def _addresses(self, registers: Tensor, tokens: int) -> np.ndarray:
         made: np.ndarray = registers.data_ptr() + 4 * tokens * self._offsets
         return made
 
-    def _view(self, registers: Tensor, register: int, tokens: int) -> Tensor:
+    def view(self, registers: Tensor, register: int, tokens: int) -> Tensor:
         width, start = self.widths[register], tokens * int(self._offsets[register])
         return registers[start : start + tokens * width].view(tokens, width)
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from backends.base import DType, Rope
 from backends.torch.ops import TorchTextOps
-from backends.torch.program import GateKind, MapFunction
+from backends.torch.program import NO_VIEW, GateKind, MapFunction, Opcode, OperandView
 from backends.torch.symbols import NotTraceable, Symbol
 from backends.torch.tracing import ProgramTracer, TracedPositions
 
@@ -19,6 +19,22 @@ from backends.torch.tracing import ProgramTracer, TracedPositions
 def tracer_of(x: Symbol) -> ProgramTracer:
     assert isinstance(x.tracer, ProgramTracer)
     return x.tracer
+
+
+def _padded(x: Symbol, widths: Sequence[tuple[int, int]], value: float) -> Symbol:
+    """With zeros beside its columns."""
+    if x.ndim != 2 or any(widths[0]) or value:
+        raise NotTraceable("padding that is not of zeros beside the columns")
+    tracer, sizes = tracer_of(x), [widths[1][0], x.shape[1], widths[1][1]]
+    out = tracer.new(sum(sizes))
+    before, middle, after = tracer.split(out, sizes, 1)
+    for zeros in (before, after):
+        if count := zeros.numbers:
+            views = [OperandView(-1), NO_VIEW, OperandView(out.register, zeros.at)]
+            fields: dict[str, Any] = {"heads": 1, "dim": count, "scale": 1, "w": torch.zeros(count)}
+            tracer.write(Opcode.MAP, [out], [out], views, function=MapFunction.AFFINE, **fields)
+    tracer.copy(x, middle)
+    return out
 
 
 def _number_function(function: MapFunction, name: str) -> Callable[..., Any]:
@@ -115,6 +131,9 @@ class TracingOps(TorchTextOps):
 
     def cat(self, xs: Sequence[Any], axis: int) -> Any:
         return tracer_of(xs[0]).join(xs, axis) if isinstance(xs[0], Symbol) else super().cat(xs, axis)
+
+    def pad(self, x: Any, widths: Sequence[tuple[int, int]], value: float = 0.0) -> Any:
+        return _padded(x, widths, value) if isinstance(x, Symbol) else super().pad(x, widths, value)
 
     def stack(self, xs: Sequence[Any], axis: int) -> Any:
         if not isinstance(xs[0], Symbol):

@@ -16,8 +16,12 @@ from backends.base import Sampling, Segment, SegmentOutput, Slot
 from backends.torch import greedy_head, ops
 from backends.torch.decode_step import MOST_SEQUENCES, DecodeSteps, FinishedStep
 from backends.torch.kernels import arena, library
+from engine.load_options import LoadOptions
+from engine.loading import load
 from tests.backends.test_torch_tracing import ATTENDING, LATENT, MIXTURES, RECURRENT, Side, tokens
 from tests.checkpoints import save
+from tests.eagle_heads import save_eagle, save_target
+from tests.prediction_heads import save_with_head
 
 pytestmark = pytest.mark.skipif(not library.available(), reason=library.why_not())
 
@@ -56,8 +60,10 @@ class Together:
         for own, other in zip(*made, strict=True):
             assert (own.ids, own.nan) == (other.ids, other.nan)
             assert own.logprobs == (other.logprobs and pytest.approx(other.logprobs, rel=self.near))
-            if other.logits is not None:
-                np.testing.assert_allclose(own.logits, other.logits, rtol=0, atol=self.near)  # type: ignore[arg-type]
+            for mine, its in ((own.hidden, other.hidden), (own.logits, other.logits)):
+                assert (mine is None) == (its is None)
+                if its is not None:
+                    np.testing.assert_allclose(mine, its, rtol=0, atol=self.near)
         return made[0]
 
     def prompts(self, *lengths: int) -> None:
@@ -218,3 +224,55 @@ def test_a_large_head_is_searched_by_its_shortlist(tmp_path: Path, monkeypatch: 
     for _ in range(5):
         both.decode(0, sampling=Sampling())
     assert both.count == 6
+
+
+@pytest.mark.parametrize("name", ["qwen3", "qwen3_5", "cohere2"])
+def test_hidden_states_come_along(name: str, tmp_path: Path) -> None:
+    both = Together(save(name, tmp_path / name))
+    both.prompts(5, 3)
+    for _ in range(3):
+        both.run((1, {"sample": Sampling(), "hidden": True}), (0, {"sample": SAMPLED}))
+    assert both.count == (0 if name == "cohere2" else 3)  # whose logits are more than a product
+
+
+@pytest.mark.parametrize("name", ["qwen3", "gemma3"])
+def test_what_is_added_to_the_embeddings(name: str, tmp_path: Path) -> None:
+    both = Together(save(name, tmp_path / name))
+    both.prompts(5, 3)
+    width = both.native.model.embed(torch.tensor([1])).shape[1]
+    rows = np.random.default_rng(2).standard_normal((4, 1, width)).astype(np.float32)
+    for row in rows:
+        both.run((0, {"ids": [4], "sample": Sampling(), "add": row}), (1, {"sample": SAMPLED, "add": 3 * row}))
+        both.decode(0, 1)
+    both.run((0, {"ids": [4], "sample": Sampling(), "add": torch.from_numpy(rows[0])}))
+    assert both.count == 9
+    both.run((0, {"ids": [4], "sample": Sampling(), "add": rows[0]}), (1, {"sample": SAMPLED}))
+    assert both.count == 9
+    with pytest.raises((ValueError, RuntimeError)):
+        both.run((0, {"ids": [4], "sample": Sampling(), "add": rows[0][:, 1:]}))
+
+
+@pytest.mark.parametrize("kind", ["mtp", "eagle3"])
+def test_draft_heads_take_such_steps(kind: str, tmp_path: Path) -> None:
+    """Their embeddings are padded, and hidden states are added beside them."""
+    if kind == "mtp":
+        folder, own = save_with_head("qwen3_5", tmp_path / "model"), {"draft_head": True}
+    else:
+        folder = save_target(tmp_path / "target")
+        own = {"eagle": str(save_eagle(folder, tmp_path / "head"))}
+    head = load(str(folder), LoadOptions(backend="torch", device="cpu", **own)).draft_head  # type: ignore[arg-type]
+    assert head is not None
+    slot = head.kv.open(20)
+    assert slot is not None
+    runner: Any = head.runner
+    row = np.random.default_rng(2).standard_normal((3, runner.model.embed(torch.tensor([1])).shape[1]), np.float32)
+    runner.run([Segment(slot, [3, 4, 5], add=row, sample=Sampling())]).read()
+    decoding, made = runner._decoding, []
+    for native in (True, False):
+        runner._decoding = decoding if native else None
+        step = runner.run([Segment(slot, [7], add=row[:1], sample=Sampling(), hidden=True)])
+        assert isinstance(step, FinishedStep) == native
+        made.append(step.read()[slot])
+        head.kv.truncate(slot, 3)
+    assert made[0].ids == made[1].ids
+    np.testing.assert_array_equal(made[0].hidden, made[1].hidden)
