@@ -75,15 +75,32 @@ class Listener:
     def stop(self) -> None:
         """From any thread or signal handler. Asking twice does not wait for running replies."""
         self._server.force_exit = self._server.should_exit
-        self._server.should_exit = True
+        self._server.stop()
 
 
 class _Quiet(uvicorn.Server):
-    """Leaves signals to its owner, and says when it listens."""
+    """Leaves signals to its owner, says when it listens, and sleeps until it is stopped, where uvicorn looks ten times a second."""
 
     def __init__(self, config: uvicorn.Config, listening: threading.Event) -> None:
         super().__init__(config)
         self._listening = listening
+        self._stopped: tuple[asyncio.AbstractEventLoop, asyncio.Event] | None = None  # while it runs
+
+    async def main_loop(self) -> None:
+        await self.on_tick(0)
+        stopped = asyncio.Event()
+        self._stopped = asyncio.get_running_loop(), stopped
+        if not self.should_exit:
+            await stopped.wait()
+        self._stopped = None
+
+    def stop(self) -> None:
+        """From any thread or signal handler."""
+        self.should_exit = True
+        if (running := self._stopped) is not None:
+            loop, stopped = running
+            with contextlib.suppress(RuntimeError):  # it has ended meanwhile
+                loop.call_soon_threadsafe(stopped.set)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
