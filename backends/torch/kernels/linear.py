@@ -81,10 +81,11 @@ def _encode(w: Tensor, address: int) -> tuple[Tensor, Tensor]:
 #
 # Rows are copied to huge pages, which are read half as fast again as a mapped file: at once if there is no file, otherwise in the
 # background (arena.py). f32 rows of a large file stay mapped, since copying takes longer than many a reply and the system can reclaim
-# mapped memory. There are no experts.
+# mapped memory; but not small matrices, as a mixture's routers are, which each step reads. There are no experts.
 
 TYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 SMALL = 1 << 30  # bytes of a file whose f32 rows move too
+SMALL_MATRIX = 2 << 20  # bytes of f32 rows that move from any file
 MANY = 128  # tokens from which torch multiplies f32 rows as fast or faster, where there is no matrix unit (src/matmul/matmul.hpp)
 
 
@@ -105,7 +106,7 @@ class RowMatrix(MatrixHandle):
         super().__init__(KernelMatrix(packing.format, 1, *w.shape, w.data_ptr(), None, row_bytes))
         self.nbytes = w.nbytes
         self.bf12: Bf12Rows | None = None
-        if moves and in_file and (raw.dtype != "F32" or _worth_a_copy(raw.path)):
+        if moves and in_file and (raw.dtype != "F32" or raw.nbytes <= SMALL_MATRIX or _worth_a_copy(raw.path)):
             arena.schedule(self)
 
     def _copy_to_huge_pages(self) -> Tensor:

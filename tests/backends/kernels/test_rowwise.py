@@ -114,9 +114,10 @@ def test_f32_products_of_many_tokens_hide_nothing(tier: str) -> None:
     assert torch.equal(rest, torch.full_like(rest, 48.0))
 
 
-def test_small_files_of_f32_move_and_large_ones_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for most, moves in ((1 << 20, True), (100, False)):
+def test_small_files_and_matrices_of_f32_move_others_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for most, most_of_matrix, moves in ((1 << 20, 0, True), (100, 0, False), (100, 30 * 20 * 4, True)):
         monkeypatch.setattr("backends.torch.kernels.linear.SMALL", most)
+        monkeypatch.setattr("backends.torch.kernels.linear.SMALL_MATRIX", most_of_matrix)
         weight, floats = in_a_file(tmp_path, 30, 20, "F32")
         matrix = rows_linear([weight], [None])
         rows = matrix.matrices[0]

@@ -43,7 +43,7 @@ struct Reader<Code::L4> {
     static constexpr int run = 1;
     template <int G>
     static INLINE Bytes get(const Tile& in, const uint8_t* codes) {
-        return signed_codes(lookup(in.values, bits<Planes<Code::U4>::low, G>(codes)));
+        return lookup(in.values, bits<Planes<Code::U4>::low, G>(codes));
     }
 };
 template <>
@@ -52,7 +52,7 @@ struct Reader<Code::L3> {
     static constexpr int run = 1;
     template <int G>
     static INLINE Bytes get(const Tile& in, const uint8_t* codes) {
-        return signed_codes(lookup(in.values, either(bits<Planes<Code::L3>::low, G>(codes), bits<Planes<Code::L3>::high, G>(codes))));
+        return lookup(in.values, either(bits<Planes<Code::L3>::low, G>(codes), bits<Planes<Code::L3>::high, G>(codes)));
     }
 };
 
@@ -123,14 +123,14 @@ class Scales {
                 of_group_ = mul(load_f16(d_), unit_);
                 d_ += 2 * kRows;
                 if constexpr (Minima) {
-                    minima_of_group_ = load_f16(m_);
+                    minima_of_group_ = sub(zeros(), load_f16(m_));
                     m_ += 2 * kRows;
                 }
             }
             scale = mul(of_group_, Minima ? load_u8(block_scales_) : load_s8(block_scales_));
             block_scales_ += kRows;
             if constexpr (Minima) {
-                minimum = sub(zeros(), mul(minima_of_group_, load_u8(block_minima_)));
+                minimum = mul(minima_of_group_, load_u8(block_minima_));
                 block_minima_ += kRows;
             }
         }

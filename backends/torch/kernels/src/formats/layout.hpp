@@ -14,6 +14,7 @@
 // blocks and rows to whole panels; the padding is zero.
 #pragma once
 #include <cstdint>
+#include <iterator>
 
 #include "common/half_float.hpp"
 
@@ -99,9 +100,9 @@ struct Panel {  // byte offsets inside a panel
     }
 };
 
-// Sixteen values, or eight for codes of three bits: then the highest bit is a sign.
-inline const int8_t* values_of(int32_t table) {
-    alignas(16) static const int8_t values[][16] = {
+// Sixteen values, or eight for codes of three bits: then the highest bit is a sign. `bias`: what is added to each, see Tier::signed_bias.
+inline const int8_t* values_of(int32_t table, int bias = 0) {
+    alignas(16) static constexpr int8_t values[][16] = {
         {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113},
         {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12},  // doubled
         {8, 25, 43, 0, -8, -25, -43, 0, 8, 25, 43, 0, -8, -25, -43, 0},
@@ -109,7 +110,15 @@ inline const int8_t* values_of(int32_t table) {
         {1, 3, 5, 7, 9, 11, 13, 15, -1, -3, -5, -7, -9, -11, -13, -15},
         {-7, 1, 9, 0, -9, -1, 7, 0, -7, 1, 9, 0, -9, -1, 7, 0},  // eightfold: -1, 0 or 1, an eighth more or less
     };
-    return table == kNumbers ? nullptr : values[table - 1];
+    struct Unsigned { int8_t of[std::size(values)][16]; };
+    alignas(16) static constexpr Unsigned raised = [] {
+        Unsigned made{};
+        for (size_t i = 0; i < std::size(values); ++i)
+            for (int j = 0; j < 16; ++j) made.of[i][j] = static_cast<int8_t>(values[i][j] ^ -128);  // + 128, as a byte without a sign
+        return made;
+    }();
+    if (table == kNumbers) return nullptr;
+    return bias ? raised.of[table - 1] : values[table - 1];
 }
 
 // The bit planes that make up a code: `bits` wide, moved up to `place`, `start` bytes into the block's codes.

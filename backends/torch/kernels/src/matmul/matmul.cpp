@@ -274,6 +274,7 @@ struct GroupedJob {
     MatmulJob job;
     const ExpertGroup* group;
     int64_t first_tile, first_unit, bytes;
+    bool shares;  // the activations of the job before: of one row for all experts that a token chose
 };
 
 MatmulJob job_of(const ExpertMatrices& all, const Gate* gate, const ExpertGroup& group, const GroupedRows& rows, int threads) {
@@ -284,17 +285,33 @@ MatmulJob job_of(const ExpertMatrices& all, const Gate* gate, const ExpertGroup&
     return job;
 }
 
+// Whether quantized activations of `one` are those of `other`, too.
+bool same_activations(const GroupedJob& one, const GroupedJob& other) {
+    const MatmulJob &a = one.job, &b = other.job;
+    const Format &f = a.m.format, &g = b.m.format;
+    return a.x_rows && one.group->count == 1 && other.group->count == 1 && a.x_rows[one.group->first] == b.x_rows[other.group->first] &&
+           !f.dense() && f.code == g.code && f.halves == g.halves && f.offset == g.offset && f.table == g.table;
+}
+
 void run_grouped(std::vector<GroupedJob>& jobs, const ExpertMatrices& all, int threads) {
     if (jobs.empty()) return;
     static thread_local Scratch scratch;
     int64_t tiles = 0, units = 0, bytes = 0;
-    for (GroupedJob& one : jobs) {
+    for (size_t i = 0; i < jobs.size(); ++i) {
+        GroupedJob& one = jobs[i];
         const int64_t widest = one.job.widest();
+        one.shares = i > 0 && same_activations(one, jobs[i - 1]);
         one.first_tile = tiles, one.first_unit = units;
-        tiles += (one.group->count + widest - 1) / widest, units += one.job.units(), bytes += one.bytes;
+        units += one.job.units();
+        if (!one.shares) tiles += (one.group->count + widest - 1) / widest, bytes += one.bytes;
     }
     uint8_t* memory = scratch.at_least(bytes);
-    for (GroupedJob& one : jobs) {
+    for (size_t i = 0; i < jobs.size(); ++i) {
+        GroupedJob& one = jobs[i];
+        if (one.shares) {
+            one.job.act = jobs[i - 1].job.act;
+            continue;
+        }
         one.job.place(memory, one.group->count);
         memory += one.bytes;
     }
@@ -305,6 +322,7 @@ void run_grouped(std::vector<GroupedJob>& jobs, const ExpertMatrices& all, int t
     parallel(tiles, 1, tiles < 16 ? 1 : threads, [&](int64_t from, int64_t to) {
         for (size_t i = next(&GroupedJob::first_tile, from); i < jobs.size() && jobs[i].first_tile < to; ++i) {
             const GroupedJob& one = jobs[i];
+            if (one.shares) continue;
             const int64_t widest = one.job.widest(), end = std::min(one.group->count, (to - one.first_tile) * widest);
             for (int64_t at = std::max<int64_t>(0, from - one.first_tile) * widest; at < end;) {
                 const int n = one.job.width(one.group->count - at);
@@ -415,7 +433,7 @@ void multiply_experts(const ExpertMatrices& all, const Gate* gate, const ExpertG
             run_grouped(jobs, all, threads);
             bytes = 0;
         }
-        jobs.push_back({job, group, 0, 0, own});
+        jobs.push_back({job, group, 0, 0, own, false});
         bytes += own;
     }
     run_grouped(jobs, all, threads);

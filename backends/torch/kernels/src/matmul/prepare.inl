@@ -227,6 +227,6 @@ PreparedPanel prepare_panel(const MatmulJob& job, const GrusMatrix& m, int64_t e
         for (int64_t at = 0; at < job.panel.codes; at += 64) PREFETCH(data + at);
     }
     const int64_t ahead = data == room.panel ? 0 : job.stream(tokens).ahead;
-    const Tile tile{codes, room.scales, data, &job.panel, {}, nullptr, job.panel.blocks, values_of(m.format.table), ahead, nullptr};
+    const Tile tile{codes, room.scales, data, &job.panel, {}, nullptr, job.panel.blocks, values_of(m.format.table, job.tier.signed_bias), ahead, nullptr};
     return {&m, bias, {}, tile, {}, job.on_unit(job.width(tokens)) ? tile_for_unit(job, m, data, last, room) : UnitTile{}};
 }

@@ -15,6 +15,9 @@ INLINE void quantized_panels(const Tile (&in)[P]) {
     // Quads take lines of both of their planes in turns, which hardware prefetchers do not follow: so all lines of a block are loaded first, in
     // order, where there are registers for them.
     constexpr bool in_order = kTile >= 8 && N * P <= 4 && (C == Code::U6 || C == Code::U5);
+    // Where `dot` takes whole bytes, high nibbles stay where they are: one shift of their sum is less than a shift of each quad. Not for several
+    // tokens, which have as many sums.
+    constexpr bool lifted = kSignedBias != 0 && C == Code::U4 && N == 1;
     Floats acc[P][N];
     Scales<Halves, Minima, Stored, C == Code::L4> scales[P];
     const uint8_t* codes[P];
@@ -26,6 +29,7 @@ INLINE void quantized_panels(const Tile (&in)[P]) {
     const int8_t* a = in[0].act.codes;
     const float* notes = in[0].act.notes;
     constexpr int words = notes_per_block(Halves);
+    [[maybe_unused]] constexpr int32_t nothing = 0;
     for (int64_t b = 0; b < in[0].blocks; ++b) {
         if (in[0].ahead)
             for (int p = 0; p < P; ++p)
@@ -39,7 +43,20 @@ INLINE void quantized_panels(const Tile (&in)[P]) {
             const int32_t* start = reinterpret_cast<const int32_t*>(notes) + 1 + h;
             for (int t = 0; t < N; ++t)
                 for (int p = 0; p < P; ++p) total[p][t] = broadcast_int(start + words * t);
-            unrolled<quads / run>([&](auto turn) INLINE_LAMBDA {
+            if constexpr (lifted) {
+                Ints high[P];
+                for (int p = 0; p < P; ++p) high[p] = broadcast_int(&nothing);
+                unrolled<4>([&](auto quad) INLINE_LAMBDA {
+                    constexpr int g = decltype(quad)::value;
+                    for (int p = 0; p < P; ++p) {
+                        const Bytes both = load(codes[p] + 64 * g);
+                        const Bytes w[1] = {shift_and_mask<0, 15>(both)}, w16[1] = {shift_and_mask<0, 0xf0>(both)};
+                        total[p][0] = dot<false, 1>(total[p][0], w, a + 4 * g);
+                        high[p] = dot<false, 1>(high[p], w16, a + 4 * (g + 4));
+                    }
+                });
+                for (int p = 0; p < P; ++p) total[p][0] = add(total[p][0], sixteenth(high[p]));
+            } else unrolled<quads / run>([&](auto turn) INLINE_LAMBDA {
                 constexpr int first = h * quads + decltype(turn)::value * run;
                 if constexpr (run == 1) {
                     Bytes w[P][1];

@@ -38,6 +38,8 @@ INLINE Ints broadcast_int(const int32_t* from) {
     __m256i v = _mm256_set1_epi32(*from);
     return {v, v};
 }
+INLINE Ints add(Ints x, Ints y) { return {_mm256_add_epi32(x.a, y.a), _mm256_add_epi32(x.b, y.b)}; }
+INLINE Ints sixteenth(Ints x) { return {_mm256_srai_epi32(x.a, 4), _mm256_srai_epi32(x.b, 4)}; }  // of multiples of 16
 INLINE Floats zeros() { return {_mm256_setzero_ps(), _mm256_setzero_ps()}; }
 INLINE Floats to_floats(Ints v) { return {_mm256_cvtepi32_ps(v.a), _mm256_cvtepi32_ps(v.b)}; }
 INLINE Floats broadcast(const float* from) {

@@ -43,6 +43,8 @@ INLINE Ints dot(Ints total, const Bytes (&w)[N], const int8_t* a) {
     }
     return total;
 }
+INLINE Ints add(Ints x, Ints y) { return {_mm512_add_epi32(x.v, y.v)}; }
+INLINE Ints sixteenth(Ints x) { return {_mm512_srai_epi32(x.v, 4)}; }  // of multiples of 16
 INLINE Floats zeros() { return {_mm512_setzero_ps()}; }
 INLINE Floats to_floats(Ints x) { return {_mm512_cvtepi32_ps(x.v)}; }
 INLINE Floats broadcast(const float* from) { return {_mm512_set1_ps(*from)}; }
