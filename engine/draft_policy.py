@@ -94,6 +94,7 @@ class DraftPolicy(Generic[S]):
         self._balance = 0.0  # seconds that drafts have saved; negative: lost
         self._total = 0.0
         self._since_plain = self._since_draft = 0
+        self._probing = False  # the last draft was one that is tried now and then although drafts do not pay
         self._drafted_in: float | None = None  # seconds of the drafts of the step under way; None: it has none
 
     def choose(self, room: Mapping[S, int]) -> dict[S, int]:
@@ -104,10 +105,12 @@ class DraftPolicy(Generic[S]):
         if plain is None or batch == 0:
             return {}
         chosen = self._best(room, plain) if self._balance >= -_LOSS * self._total - _FIRST_LOSS * plain else {}
+        self._probing = self._probing and not chosen
         if chosen and self._since_plain >= _PLAIN_EVERY:
             chosen = {}
         elif not chosen and self._since_draft >= _PROBE_EVERY and self._balance >= -_LOSS * self._total:
             chosen = {sequence: 1 for sequence, most in room.items() if most > 0}
+            self._probing = True
         self._since_plain, self._since_draft = (self._since_plain + 1, 0) if chosen else (0, self._since_draft + 1)
         return chosen
 
@@ -162,6 +165,16 @@ class DraftPolicy(Generic[S]):
             self._balance -= (self._steps.get(tokens) or seconds) + self._drafted_in - plain
             self._balance = max(self._balance, -_LOSS * self._total - 2 * _FIRST_LOSS * plain)
             self._drafted_in = None
+
+    def record_upkeep(self, seconds: float) -> None:
+        """What had to be computed before a draft could begin took `seconds`."""
+        self._total += seconds
+        self._balance -= seconds
+
+    @property
+    def drafts(self) -> bool:
+        """Whether drafts pay, or nothing is known yet: the last steps had some, and not only to try whether they would."""
+        return self._since_draft < _PROBE_EVERY and not self._probing
 
     def learn(self, sequence: S, drafted: int, accepted: int, sequences: int) -> None:
         """Of `drafted` tokens `accepted` were right, in a step with so many sequences."""
