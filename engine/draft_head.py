@@ -96,7 +96,10 @@ class DraftHeadSpeculation(Speculation):
                 return
         track.waiting.append(hidden)
         if track.end - track.rows_end > _MOST_WAITING:
-            self._store(sequence, track, min(track.end, len(sequence.tokens) - 1))
+            if self.policy.drafts:
+                self._store(sequence, track, min(track.end, len(sequence.tokens) - 1))
+            else:
+                self._begin_later(track)
 
     def _begin(self, sequence: Sequence, start: int) -> _Track | None:
         track = self._matching(sequence, start) if start else None
@@ -161,6 +164,13 @@ class DraftHeadSpeculation(Speculation):
                 return
             self._head.prefill.run([self._segment(sequence, track, count)]).read()
 
+    def _begin_later(self, track: _Track) -> None:
+        """Drop the rows, and the hidden states but for the last: where drafts do not pay, rows for them are a loss. A draft that is
+        tried nevertheless sees less of the text."""
+        end, last = track.end, np.concatenate(track.waiting)[-_FEW:]
+        self.memory.kv.truncate(track.slot, 0)
+        track.start, track.waiting = end - len(last), [last.copy()]
+
     def _segment(self, sequence: Sequence, track: _Track, count: int) -> Segment:
         """The next `count` rows, whose hidden states wait no longer."""
         first = track.rows_end
@@ -202,7 +212,9 @@ class DraftHeadSpeculation(Speculation):
         for sequence, length in lengths.items():
             track = self._tracks[sequence]
             if track.end - track.rows_end > _FEW:
+                began = self._clock()
                 self._store(sequence, track, track.end - 1)
+                self.policy.record_upkeep(self._clock() - began)
             if sequence in self._tracks and self._grow(track, track.end - track.start + length):
                 drafts[sequence] = []
         known = {sequence: self._tracks[sequence].end - self._tracks[sequence].start for sequence in drafts}

@@ -94,6 +94,10 @@ class DraftPolicy(Generic[S]):
         self._balance = 0.0  # seconds that drafts have saved; negative: lost
         self._total = 0.0
         self._since_plain = self._since_draft = 0
+        self._probing = False  # the last draft was one that is tried now and then although drafts do not pay
+        self._probed = 0.0  # the total when it was
+        self._probe_from: float | None = None  # the balance before it, while its step is under way
+        self._probe_loss = 0.0  # what it lost
         self._drafted_in: float | None = None  # seconds of the drafts of the step under way; None: it has none
 
     def choose(self, room: Mapping[S, int]) -> dict[S, int]:
@@ -101,15 +105,26 @@ class DraftPolicy(Generic[S]):
         batch = len(room)
         plain = self._steps.get(batch)
         self._drafted_in = None
+        if self._probe_from is not None:
+            self._probe_loss, self._probe_from = max(0.0, self._probe_from - self._balance), None
         if plain is None or batch == 0:
             return {}
         chosen = self._best(room, plain) if self._balance >= -_LOSS * self._total - _FIRST_LOSS * plain else {}
+        self._probing = self._probing and not chosen
         if chosen and self._since_plain >= _PLAIN_EVERY:
             chosen = {}
-        elif not chosen and self._since_draft >= _PROBE_EVERY and self._balance >= -_LOSS * self._total:
-            chosen = {sequence: 1 for sequence, most in room.items() if most > 0}
+        elif not chosen and self._may_probe() and (open_ones := [s for s, most in room.items() if most > 0]):
+            chosen = {max(open_ones, key=lambda s: self._rate(s, 0)): 1}
+            self._probing = True
+            self._probed, self._probe_from = self._total, self._balance
         self._since_plain, self._since_draft = (self._since_plain + 1, 0) if chosen else (0, self._since_draft + 1)
         return chosen
+
+    def _may_probe(self) -> bool:
+        """Whether one draft token may be tried although drafts do not pay. What was gained before is not spent on it."""
+        if self._since_draft < _PROBE_EVERY or self._balance < -_LOSS * self._total:
+            return False
+        return self._total - self._probed >= self._probe_loss / _LOSS
 
     def _best(self, room: Mapping[S, int], plain: float) -> dict[S, int]:
         """Give draft tokens one by one to the sequence where the next one is likeliest to be accepted; keep the best state."""
@@ -162,6 +177,16 @@ class DraftPolicy(Generic[S]):
             self._balance -= (self._steps.get(tokens) or seconds) + self._drafted_in - plain
             self._balance = max(self._balance, -_LOSS * self._total - 2 * _FIRST_LOSS * plain)
             self._drafted_in = None
+
+    def record_upkeep(self, seconds: float) -> None:
+        """What had to be computed before a draft could begin took `seconds`."""
+        self._total += seconds
+        self._balance -= seconds
+
+    @property
+    def drafts(self) -> bool:
+        """Whether drafts pay, or nothing is known yet: the last steps had some, and not only to try whether they would."""
+        return self._since_draft < _PROBE_EVERY and not self._probing
 
     def learn(self, sequence: S, drafted: int, accepted: int, sequences: int) -> None:
         """Of `drafted` tokens `accepted` were right, in a step with so many sequences."""

@@ -485,7 +485,7 @@ class TorchCache:
         for table, rows, new in self._writes:
             table[rows] = new
         self.kv.swap_matrices(self._swaps)
-        self.kv.forget_spares()
+        self.kv.forget_spares({packed.slot.place.state for packed in self.plan.segments})
         for packed in self.plan.segments if self._replays else ():
             if (parts := self._replays.get(packed.slot.id)) is not None:
                 self.kv.set_replay(packed.slot, partial(_each, parts))

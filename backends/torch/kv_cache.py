@@ -35,6 +35,7 @@ from backends.mapped_file import MappedFile, mapped_file_of
 from backends.torch.file_pages import map_over
 from backends.torch.kernels import arena
 from backends.torch.state_tables import RecurrentStates
+from backends.torch.tensors import copy_memory
 
 MOST_HALF = torch.finfo(torch.float16).max
 _LAZY_ROWS = 4  # of states: on a CPU a row takes no memory before it is used, and to grow is to copy what there is
@@ -251,7 +252,7 @@ class TorchKVCache:
         self._reserve(slot.capacity)
         for tensor in self._state_rows(slot):
             tensor.zero_()
-        self._spared.clear()
+        self.forget_spares({slot.place.state})
         return slot
 
     def grow(self, slot: Slot, n: int) -> bool:
@@ -280,7 +281,7 @@ class TorchKVCache:
         self._carry_out(moves)
         if state_move is not None:
             source, target = state_move
-            self._spared.clear()
+            self.forget_spares({source, target})
             for states in self.states.values():
                 states.conv[target] = states.conv[source]
                 states.matrix[target] = states.matrix[source]
@@ -323,8 +324,8 @@ class TorchKVCache:
         are copied first, unless their spares are equal to them since an earlier step."""
         for row in {slot.place.state for slot in self.table.states} - rows - self._spared:
             for states in self.states.values():
-                states.spare_conv[row] = states.conv[row]
-                states.spare[row] = states.matrix[row]
+                copy_memory(states.spare_conv[row], states.conv[row])
+                copy_memory(states.spare[row], states.matrix[row])
             self._spared.add(row)
         self._spared -= rows
         self.state_steps += 1
@@ -341,9 +342,9 @@ class TorchKVCache:
         self._exchanged = {layer: states.exchanged() for layer, states in self.states.items()}
         self.version += 1
 
-    def forget_spares(self) -> None:
-        """States were written by other means than `swap_states`."""
-        self._spared.clear()
+    def forget_spares(self, rows: set[int]) -> None:
+        """The states of these rows, of no others, were written by other means than `swap_states`."""
+        self._spared -= rows
 
     def reserve_padding(self, capacity: int, rows: int) -> int:
         """Slab rows for a padded batch, and the index of one unused state row."""
@@ -398,7 +399,7 @@ class TorchKVCache:
             self._fill(slot, snapshot.rows, snapshot.file)
         for mine, saved in zip(self._state_rows(slot), snapshot.states[:split]):
             mine.copy_(saved)
-        self._spared.clear()
+        self.forget_spares({slot.place.state})
         self._fill_windows(slot, snapshot.states[split:], snapshot.length)
         slot.length = snapshot.length
 
@@ -451,7 +452,7 @@ class TorchKVCache:
             for mine, before in zip(self._state_rows(slot), saved):
                 mine.copy_(before)
             kept = 0
-        self._spared.clear()
+        self.forget_spares({slot.place.state})
         if not self.recurrent:
             self._needs_what_was(slot, point.length + kept, "rolled back")
         slot.length = point.length + kept

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from torch import Tensor
 
 from backends.base import Sampling, Segment, Slot
+from backends.torch.tensors import copy_memory
 from engine.loading import LoadOptions, load
 from tests.asserting import every
 from tests.checkpoints import save
@@ -89,3 +91,34 @@ def test_states_are_those_after_the_accepted_tokens(folder: Path, backend: str, 
     ]
     after = model.runner.run(more).read()
     assert every(after[slot].ids[0] == tokens[k + 2] for slot, tokens, k in zip(slots, true, (2, 3)))
+
+
+def test_a_rejected_draft_moves_no_states_of_other_sequences(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With many cached conversations it would take longer than the step."""
+    copied: list[int] = []
+
+    def counted(to: Tensor, source: Tensor) -> None:
+        copied.append(source.nbytes)
+        copy_memory(to, source)
+
+    monkeypatch.setattr("backends.torch.kv_cache.copy_memory", counted)
+    model = Passes(folder, "torch", True)
+    slots = [model.open() for _ in range(4)]
+    prompts = [np.random.default_rng(seed).integers(0, 250, 5 + seed).tolist() for seed in range(4)]
+    for slot, prompt in zip(slots, prompts):
+        model.logits(slot, prompt)
+    ids = list(prompts[0])
+    for step in range(4):
+        segment = Segment(slots[0], [7, 3, 4], sample=GREEDY, samples=[GREEDY] * 2, draft=2)
+        accepted = model.runner.run([segment]).read()[slots[0]].accepted
+        assert accepted < 2
+        ids.extend([7, 3, 4][: 1 + accepted])
+        if step == 0:  # what has been written since a sequence's spares were made is copied once
+            assert copied
+            copied.clear()
+    assert not copied
+    for slot, tokens in zip(slots, [ids, *prompts[1:]]):
+        whole = model.open()
+        want = model.logits(whole, [*tokens, 9])[-1]
+        np.testing.assert_allclose(model.logits(slot, [9])[-1], want, atol=2e-5, rtol=1e-5)
+        model.kv.close(whole)

@@ -1,7 +1,7 @@
 """Against ik_llama.cpp, the fastest peer on CPUs: `python -m tests.bench ik --ik FOLDER`, with the folder of its source, in which `build` is.
 
 Both sides take the same files and keep keys and values in half precision. Conversations of a length lie beside each other, so that decoding behind all
-lengths is measured in turn. Ours are rows of a short prompt, again and again; the peer reads its tokens.
+lengths is measured in turn. On both sides a long one is the rows of a short prompt, again and again: reading all its tokens would take minutes.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
+import struct
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -48,6 +49,8 @@ def library() -> ctypes.CDLL:
     loaded = ctypes.CDLL(str(made))
     for name in ("ik_open", "ik_begin"):
         getattr(loaded, name).restype = ctypes.c_void_p
+    for name in ("ik_state", "ik_restore"):
+        getattr(loaded, name).restype = ctypes.c_size_t
     return loaded
 
 
@@ -86,9 +89,20 @@ class IkLlamaCpp:
 
     def begin(self, behind: int) -> int:
         conversation = self._conversation(behind + ROOM)
-        self._read(conversation, 0, behind)
+        self._read(conversation, 0, min(behind, SHORT))
+        if behind > SHORT:
+            self._lengthen(conversation, behind)
         self._known[behind] = conversation, behind
         return behind
+
+    def _lengthen(self, conversation: ctypes.c_void_p, behind: int) -> None:
+        size = self._library.ik_state(conversation, None, ctypes.c_size_t(0))
+        state = (ctypes.c_uint8 * size)()
+        self._library.ik_state(conversation, state, ctypes.c_size_t(size))
+        longer = lengthened(bytes(state), behind)
+        self._library.ik_forget(conversation)
+        if not self._library.ik_restore(conversation, longer, ctypes.c_size_t(len(longer))):
+            raise RuntimeError("ik_llama.cpp has not taken a conversation's state")
 
     def go_on(self, behind: int, n: int) -> float:
         conversation, length = self._known[behind]
@@ -97,6 +111,32 @@ class IkLlamaCpp:
         for at in range(length, length + n):
             self._read(conversation, at, 1)
         return (time.perf_counter() - began) / n
+
+
+def lengthened(state: bytes, tokens: int) -> bytes:
+    """A state of ik_llama.cpp with as many tokens: their keys and values are those of the given ones, again and again.
+
+    A state is a count of tokens and each one's position and number of conversations, whether values are transposed, the number
+    of layers; each layer's keys and then each one's values as type, bytes of a row and rows, where it has any; and what recurrent
+    layers keep.
+    """
+    (count,) = struct.unpack_from("I", state)
+    at = 4 + 8 * count
+    transposed, layers = struct.unpack_from("II", state, at)
+    if transposed:
+        raise RuntimeError("ik_llama.cpp keeps its values in an order that is not known here")
+    made = [
+        struct.pack("I", tokens),
+        *(struct.pack("iI", position, 0) for position in range(tokens)),
+        state[at : at + 8],
+    ]
+    at += 8
+    for _ in range(2 * layers):
+        (row,) = struct.unpack_from("Q", state, at + 4)
+        rows = state[at + 12 : at + 12 + count * row]
+        made += [state[at : at + 12], rows * (tokens // count), rows[: tokens % count * row]]
+        at += 12 + len(rows)
+    return b"".join([*made, state[at:]])
 
 
 class GrusConversations(GrusTorch):
@@ -129,7 +169,7 @@ def short_file(shape: str, kind: str) -> Path:
 
 
 def long_file(shape: str, kind: str) -> Path:
-    """With fewer layers, or the peer would read tokens for an hour."""
+    """With fewer layers: a bench takes minutes, and long conversations lie beside one another."""
     return qwen3_5_4b(kind, 4) if shape == "qwen3.5-4b" else qwen3_6_35b_a3b(kind)
 
 
@@ -141,7 +181,7 @@ def cases(lengths: Sequence[int]) -> Iterator[tuple[str, Callable[[], list[Row]]
 
 
 def rows(only: str = "", lengths: Sequence[int] = LONG) -> list[Row]:
-    """`lengths`: tokens behind, of long rows; a peer reads 64 k of them for minutes."""
+    """`lengths`: tokens behind, of long rows."""
     return [row for name, measure in cases(lengths) if only.lower() in name.lower() for row in measure()]
 
 

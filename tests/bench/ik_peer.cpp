@@ -51,6 +51,17 @@ int ik_read(void* conversation, const int* ids, int count, int at) {
     return failed;
 }
 
+// A conversation's state: its tokens' keys and values, and what recurrent layers keep. `to` is null: only its size.
+size_t ik_state(void* conversation, uint8_t* to, size_t size) {
+    llama_context* context = static_cast<Conversation*>(conversation)->context;
+    return to ? llama_state_seq_get_data(context, to, size, 0, 0) : llama_state_seq_get_size(context, 0, 0);
+}
+
+// Returns 0 if the state was not taken.
+size_t ik_restore(void* conversation, const uint8_t* state, size_t size) {
+    return llama_state_seq_set_data(static_cast<Conversation*>(conversation)->context, state, size, 0, 0);
+}
+
 void ik_forget(void* conversation) { llama_kv_cache_clear(static_cast<Conversation*>(conversation)->context); }
 
 }  // extern "C"

@@ -12,18 +12,31 @@ TOKENS = 1500
 
 
 def simulated(
-    acceptance: float, row: float, drafting: float, batch: int = 1, noise: float = 0.0, seed: int = 0
+    acceptance: float,
+    row: float,
+    drafting: float,
+    batch: int = 1,
+    noise: float = 0.0,
+    seed: int = 0,
+    upkeep: float = 0.0,
+    policy: DraftPolicy[int] | None = None,
+    least: int = TOKENS,
 ) -> float:
-    """Times as fast as without drafts: a step takes 1 and `row` for each further token, a draft token of each sequence `drafting`."""
+    """Times as fast as without drafts: a step takes 1 and `row` for each further token, a draft token of each sequence `drafting`. The
+    first draft after a while takes `upkeep` more for each token since the last one, of 64 at most."""
     chance = random.Random(seed)
-    policy: DraftPolicy[int] = DraftPolicy(5)
-    made, seconds = [0] * batch, 0.0
+    policy = policy or DraftPolicy(5)
+    made, seconds, waiting = [0] * batch, 0.0, 0
 
     def jitter() -> float:
         return 1.0 + noise * (chance.random() * 2 - 1)
 
-    while min(made) < TOKENS:
+    while min(made) < least:
         chosen = policy.choose(dict.fromkeys(range(batch), 16))
+        if chosen and waiting > 8:
+            policy.record_upkeep(upkeep * waiting * len(chosen))
+            seconds += upkeep * waiting * len(chosen)
+        waiting = 0 if chosen else min(64, waiting + 1)
         for at in range(max(chosen.values(), default=0)):
             took = drafting * jitter()
             policy.record_round(sum(length > at for length in chosen.values()), took)
@@ -53,6 +66,43 @@ def fixed(acceptance: float, row: float, drafting: float, length: int) -> float:
 @pytest.mark.parametrize("acceptance", [0.0, 0.05, 0.3])
 def test_it_loses_at_most_two_in_a_hundred(acceptance: float, row: float, batch: int, noise: float) -> None:
     assert simulated(acceptance, row, 0.1, batch, noise) > 0.98
+
+
+@pytest.mark.parametrize("batch", [1, 4])
+@pytest.mark.parametrize("row", [0.05, 0.5])
+def test_what_a_draft_has_to_compute_first_counts_as_a_loss(row: float, batch: int) -> None:
+    """A head of one layer of 24 computes 64 rows in the time of two steps."""
+    assert simulated(0.0, row, 0.5, batch, 0.3, upkeep=0.03) > 0.98
+
+
+@pytest.mark.parametrize("row", [0.2, 0.3])
+def test_what_one_stream_has_gained_is_not_lost_to_tries_in_four(row: float) -> None:
+    policy: DraftPolicy[int] = DraftPolicy(5)
+    assert simulated(0.7, row, 0.4, noise=0.3, upkeep=0.03, policy=policy, least=400) > 1
+    policy.drop(0)
+    assert simulated(0.7, row, 0.4, 4, 0.3, upkeep=0.03, policy=policy, least=600) > 0.98
+
+
+def test_drafts_that_are_only_tried_do_not_pay() -> None:
+    policy: DraftPolicy[str] = DraftPolicy(5)
+    tried = []
+    assert policy.drafts, "nothing is known yet"
+    for step in range(1500):
+        chosen = policy.choose({"a": 9})
+        if chosen:
+            policy.record_round(1, 0.5)
+        policy.record_step(1 + sum(chosen.values()), 1, 1.0 + 0.2 * sum(chosen.values()))
+        if chosen:
+            policy.learn("a", chosen["a"], 0, 1)
+        tried.append(bool(chosen))
+        assert step < 200 or not policy.drafts
+    assert any(tried[200:])
+    for _ in range(1500):
+        chosen = policy.choose({"a": 9})
+        policy.record_step(1 + sum(chosen.values()), 1, 1.0 + 0.05 * sum(chosen.values()))
+        if chosen:
+            policy.learn("a", chosen["a"], chosen["a"], 1)
+    assert policy.drafts
 
 
 @pytest.mark.parametrize(

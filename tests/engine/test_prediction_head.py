@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -57,17 +58,19 @@ class AlwaysDrafts:
     drafted: int = 0
     accepted: int = 0
     turn: int = 0
+    drafts: bool = True
 
     def choose(self, room: Mapping[Sequence, int]) -> dict[Sequence, int]:
         self.turn += 1
         length = self.lengths[self.turn % len(self.lengths)]
-        return {sequence: min(most, length) for sequence, most in room.items() if most > 0}
+        return {sequence: min(most, length) for sequence, most in room.items() if min(most, length) > 0}
 
     def learn(self, sequence: Sequence, drafted: int, accepted: int, sequences: int) -> None:
         self.drafted += drafted
         self.accepted += accepted
 
     def record_round(self, sequences: int, seconds: float) -> None: ...
+    def record_upkeep(self, seconds: float) -> None: ...
     def record_step(self, tokens: int, sequences: int, seconds: float) -> None: ...
     def drop(self, sequence: Sequence) -> None: ...
 
@@ -213,3 +216,26 @@ def test_a_fault_of_the_head_costs_no_reply(
     drafting.speculation._head.runner._traced = None  # type: ignore[attr-defined]
     assert drafting.say(*requests(prompts(2))) == want
     assert "its draft tokens are left out" in caplog.text
+
+
+def test_no_rows_are_computed_where_drafts_do_not_pay(predictable: Callable[[float], Path]) -> None:
+    """Neither of a long prompt nor of a long reply; when drafts begin to pay, they begin with the last hidden states."""
+    plain, drafting = Talk(predictable(0.0), "torch", False), Talk(predictable(0.0), "torch", True)
+    drafting.say(*requests(prompts(1)))  # the model is loaded, and the policy in place
+    drafting.policy.lengths, drafting.policy.drafts = (0,), False
+    before = drafting.policy.drafted
+    text = prompts(4)[-1]
+    asked = requests([text], max_tokens=100)
+    want = plain.say(*asked)
+    head = drafting.speculation._head
+    with mock.patch.object(head.prefill, "run", side_effect=AssertionError("rows of the head were computed")):
+        assert drafting.say(*asked) == want
+    assert drafting.policy.drafted == before
+    (kept,) = [track for track in drafting.speculation._kept if len(track.key) > len(text)]
+    assert kept.start > len(text)
+    assert kept.slot.length == 0
+    drafting.policy.lengths, drafting.policy.drafts = (3,), True
+    longer = requests([[*text, *want[0][0], 5, 9]])
+    assert drafting.say(*longer) == plain.say(*longer)
+    assert drafting.policy.drafted > before + 10
+    assert drafting.policy.accepted > 10
