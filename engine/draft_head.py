@@ -18,7 +18,7 @@ import numpy as np
 
 from backends.base import Sampling, Segment, Slot
 from engine.draft_policy import DraftPolicy
-from engine.loaded import DraftHead
+from engine.loaded import DraftHead, Loaded
 from engine.prefix_cache import SequenceMemory, common_prefix
 from engine.sequence import Sequence
 from engine.speculation import Speculation, room_for_draft_tokens
@@ -70,6 +70,32 @@ class DraftHeadSpeculation(Speculation):
     @property
     def held_bytes(self) -> int:
         return self.memory.used
+
+    def warm(self, model: Loaded) -> None:
+        slot, own = model.kv.open(8), self._open(8)
+        try:
+            if slot is not None and own is not None:
+                self._warm(model, slot, own)
+        except Exception as error:
+            self._failed(error)
+        finally:
+            if slot is not None:
+                model.kv.close(slot)
+            if own is not None:
+                self.memory.close(own)
+
+    def _warm(self, model: Loaded, slot: Slot, own: Slot) -> None:
+        head, plain = self._head, Sampling()
+        prompt = Segment(slot, [0, 0, 0], sample=plain, hidden=True)
+        hidden = model.runner.run([prompt]).read()[slot].hidden
+        assert hidden is not None
+        head.prefill.run([Segment(own, [0], add=head.beside(hidden[:1]))]).read()
+        first = Segment(own, [0, 0], add=head.beside(hidden[1:]), sample=plain, hidden=True)
+        made = head.runner.run([first]).read()[own].hidden
+        assert made is not None
+        head.runner.run([Segment(own, [0], add=head.own(made[-1:]), sample=plain, hidden=True)]).read()
+        draft = Segment(slot, [0, 0, 0], sample=plain, samples=[plain, plain], draft=2, hidden=True)
+        model.runner.run([draft]).read()
 
     def reads_hidden(self, sequence: Sequence) -> bool:
         return sequence.speculates and sequence.pool is None and self._faults < _FAULTS

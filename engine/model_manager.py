@@ -193,6 +193,7 @@ class ModelManager:
         loaded.runner.span = context.trace.span
         with context.trace.span("warm", model=loaded.name):
             loaded.runner.warm()
+            speculation.warm(loaded)
         executor = ModelExecutor(loaded, context, memory, prefix_cache, admission, speculation, lambda: self._reclaim(loaded.name),
                     self.host_limit, self._start)  # fmt: skip
         if replicas is not None:

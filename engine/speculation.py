@@ -31,6 +31,9 @@ class Speculation:
         """Device memory that speculation itself needs."""
         return 0
 
+    def warm(self, model: Loaded) -> None:
+        """Make and verify a draft once, so that what is set up for it is no part of a reply, nor of what a policy measures."""
+
     def propose(self, sequences: abc.Sequence[Sequence]) -> dict[Sequence, list[int]]:
         """Draft tokens for a batch; sequences without any are left out."""
         drafts = {}
