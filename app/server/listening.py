@@ -25,6 +25,7 @@ from app.server.requests import Requests
 from engine.errors import BadRequest
 
 _LINGERS = 5.0  # seconds that a closed websocket has for its last words
+_WAKES = 1.0
 _LEAVES = 0.3  # of the grace time, for work to end that did not come to its end
 
 
@@ -79,7 +80,7 @@ class Listener:
 
 
 class _Quiet(uvicorn.Server):
-    """Leaves signals to its owner, says when it listens, and sleeps until it is stopped, where uvicorn looks ten times a second."""
+    """Leaves signals to its owner, says when it listens, and wakes once a second, not ten times, to look whether it is to stop."""
 
     def __init__(self, config: uvicorn.Config, listening: threading.Event) -> None:
         super().__init__(config)
@@ -90,8 +91,11 @@ class _Quiet(uvicorn.Server):
         await self.on_tick(0)
         stopped = asyncio.Event()
         self._stopped = asyncio.get_running_loop(), stopped
-        if not self.should_exit:
-            await stopped.wait()
+        while (
+            not self.should_exit
+        ):  # each turn of the loop lets go of timers that were cancelled, and with them of requests that have ended
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(stopped.wait(), _WAKES)
         self._stopped = None
 
     def stop(self) -> None:
