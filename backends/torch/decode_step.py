@@ -66,6 +66,8 @@ class DecodeSteps:
         if not 0 < len(segments) <= MOST_SEQUENCES:
             return None
         if len(segments) > 1:
+            if not all(segment.slot.open for segment in segments):
+                return None
             segments = in_order(segments)
         adds = segments[0].add is not None
         ids, positions = list[int](), list[int]()
@@ -187,12 +189,12 @@ class _Sequences:
         inputs = self._first + len(traced.inputs)
         self._tables = (PositionTable * (n * inputs))()
         self._ranges: list[range] = [range(0)] * n  # positions of which each sequence's tables have rows
+        self._tables_of: list[list[object]] = [[] for _ in slots]  # keeps them alive
         self._angles = (c_void_p * (2 * inputs))()
         self._rows: Tensor | None = None
         self._added = np.zeros((n, made.added), np.float32)
-        self._memory: dict[
-            int, tuple[int, np.ndarray]
-        ] = {}  # by the side of the recurrent states: an address, and what lies there
+        # by the side of the recurrent states: an address, and what lies there
+        self._memory: dict[int, tuple[int, np.ndarray]] = {}
         self._keep: list[object] = []
         spans = np.ctypeslib.as_array(self.segments).reshape(n, -1)
         self.step = DecodeStep(
@@ -212,18 +214,19 @@ class _Sequences:
         for t, position in enumerate(positions):
             if position in self._ranges[t]:
                 continue
-            starts, stops, widths = [0], [1 << 62], 2 * self._made.added
+            starts, stops, widths, found = [0], [1 << 62], 2 * self._made.added, list[object]()
+            self._ranges[t] = range(0)
             for i, source in enumerate(self._traced.inputs, self._first):
                 if (rows := source.around(position)) is None:
                     return False
-                self._keep.append(rows)
+                found.append(rows)
                 width = rows.cos.stride(0)
                 table = PositionTable(rows.cos.data_ptr(), rows.sin.data_ptr(), rows.first, width)
                 self._tables[i * len(self._ranges) + t] = table
                 starts.append(rows.first)
                 stops.append(rows.first + len(rows.cos))
                 widths += 2 * width
-            self._ranges[t] = range(max(starts), min(stops))
+            self._ranges[t], self._tables_of[t] = range(max(starts), min(stops)), found
             if self._rows is None:
                 self._rows = torch.empty(len(self._ranges) * widths)
                 self.step.rows = self._rows.data_ptr()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import replace
 from math import nan
 from pathlib import Path
@@ -138,10 +139,16 @@ def test_positions_beyond_the_first_table(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(ops, "FEWEST_POSITIONS", 16)
     monkeypatch.setattr(ops, "MOST_PIECES", 2)
     both = Together(save("qwen3", tmp_path / "far"))
-    both.prompts(25, 3, 60)
+    for length in (25, 3, 60):
+        at = both.open(length + 80)
+        both.run((at, {"ids": tokens(length, at), "sample": Sampling()}))
     for _ in range(40):
         both.decode(0, 1, 2, sampling=Sampling())
     assert both.count == 40
+    kept = [weakref.ref(piece.cos) for cache in both.native.runner._traced.inputs for piece in cache._pieces.values()]  # type: ignore[union-attr]
+    for _ in range(20):
+        both.decode(0, 1, 2, sampling=Sampling())
+    assert any(piece() is None for piece in kept), "each piece that a reply has passed stays in memory"
 
 
 def test_positions_of_several_axes(tmp_path: Path) -> None:
@@ -163,8 +170,11 @@ def test_the_longest_reply_ends_with_the_same_error(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="has room for"):
         side.runner.run([Segment(slot, sample=Sampling())])
     side.kv.close(slot)
-    with pytest.raises(ValueError, match="is closed"):
-        side.runner.run([Segment(slot, sample=Sampling())])
+    other = side.kv.open(20)
+    assert other is not None
+    for several in ([], [Segment(other, [1], sample=Sampling())]):
+        with pytest.raises(ValueError, match="is closed"):
+            side.runner.run([*several, Segment(slot, sample=Sampling())])
 
 
 def test_what_cannot_run_changes_nothing(tmp_path: Path) -> None:
