@@ -66,8 +66,6 @@ class DecodeSteps:
         if not 0 < len(segments) <= MOST_SEQUENCES:
             return None
         if len(segments) > 1:
-            if not all(segment.slot.open for segment in segments):
-                return None
             segments = in_order(segments)
         adds = segments[0].add is not None
         ids, positions = list[int](), list[int]()

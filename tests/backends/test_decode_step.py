@@ -22,6 +22,7 @@ from engine.loading import load
 from tests.backends.test_torch_tracing import ATTENDING, LATENT, MIXTURES, RECURRENT, Side, tokens
 from tests.checkpoints import save
 from tests.eagle_heads import save_eagle, save_target
+from tests.ocr_checkpoints import save as save_seeing
 from tests.prediction_heads import save_with_head
 
 pytestmark = pytest.mark.skipif(not library.available(), reason=library.why_not())
@@ -149,6 +150,24 @@ def test_positions_beyond_the_first_table(tmp_path: Path, monkeypatch: pytest.Mo
     for _ in range(20):
         both.decode(0, 1, 2, sampling=Sampling())
     assert any(piece() is None for piece in kept), "each piece that a reply has passed stays in memory"
+
+
+@pytest.mark.parametrize("name", ["mistral_window", "gpt_oss", "gemma3", "unlimited_ocr"])
+def test_windows_that_move_on(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And layers that drop all but the prompt and the last tokens behind it."""
+    monkeypatch.setattr("backends.kv_cache.WINDOW_MARGIN", 2)
+    monkeypatch.setattr("backends.kv_cache.WINDOW_STEP", 21)
+    folder = tmp_path / name
+    both = Together(save_seeing(name, folder) if name == "unlimited_ocr" else save(name, folder))
+    for at, length in enumerate((6, 17)):
+        both.open(90)
+        both.run((at, {"ids": tokens(length, at), "sample": Sampling(), "prompt": length}))
+    for _ in range(50):
+        both.run(*((at, {"sample": Sampling(), "prompt": length}) for at, length in enumerate((6, 17))))
+    assert both.count == 50
+    slot, _ = both.slots[0]
+    assert slot.place.firsts
+    both.run((0, {"ids": [3], "sample": Sampling(), "want": range(1), "prompt": 6}))
 
 
 def test_positions_of_several_axes(tmp_path: Path) -> None:
