@@ -23,6 +23,7 @@ from backends.plan import in_order
 from backends.torch.greedy_head import GreedyHead
 from backends.torch.kernels.library import DecodeStep, PositionTable, SamplerParams, library
 from backends.torch.program import Program, TracedModel
+from backends.torch.sample import leaves_logits
 from backends.torch.symbols import NotTraceable, Symbol
 from backends.torch.tracing import KVDtypes, ProgramTracer, TracedIds, TracedPositions
 
@@ -148,13 +149,7 @@ def _is_plain(segment: Segment) -> bool:
         return False
     if segment.ids is not None and len(segment.ids) != 1:
         return False
-    return _is_plain_sampling(sampling)
-
-
-def _is_plain_sampling(p: Sampling) -> bool:
-    if not (p.mask is p.logprobs is p.together_from is None) or p.bias or p.typical_p < 1:
-        return False
-    return not (p.repeated and p.repetition != 1.0) and not (p.seen and (p.presence or p.frequency))
+    return sampling.logprobs is None and sampling.typical_p >= 1 and leaves_logits(sampling)
 
 
 class _Sequences:

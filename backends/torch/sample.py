@@ -39,10 +39,16 @@ class TorchSamples:
 
 def only_argmax(params: Sequence[Sampling]) -> bool:
     """Whether every row only needs the index of its largest unmodified logit and, approximately, its log probability."""
-    greedy = all(p.temperature == 0 and p.mask is None and p.together_from is None for p in params)
     if any(p.logprobs is not None and not (p.approximate_logprobs and p.logprobs == 0) for p in params):
         return False
-    return greedy and not repetition_entries(params, 1 << 62)[0] and not additive_entries(params, 1 << 62)[0]
+    return all(p.temperature == 0 and leaves_logits(p) for p in params)
+
+
+def leaves_logits(p: Sampling) -> bool:
+    """Whether logits stay as they are: no penalty, bias or mask."""
+    if not (p.mask is p.together_from is None) or p.bias:
+        return False
+    return not (p.repeated and p.repetition != 1.0) and not (p.seen and (p.presence or p.frequency))
 
 
 def sample(logits: Tensor, params: Sequence[Sampling]) -> TorchSamples:
