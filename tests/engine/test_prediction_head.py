@@ -214,8 +214,36 @@ def test_a_fault_of_the_head_costs_no_reply(
     drafting.say(*requests(prompts(1)))
     drafting.speculation._head.runner.model.fc = lambda x: x[:, :64] * float("nan")  # type: ignore[attr-defined]
     drafting.speculation._head.runner._traced = None  # type: ignore[attr-defined]
+    drafting.speculation._head.runner._decoding = None  # type: ignore[attr-defined]
     assert drafting.say(*requests(prompts(2))) == want
     assert "its draft tokens are left out" in caplog.text
+
+
+@pytest.mark.parametrize("backend", ["torch", "mlx"])
+def test_a_draft_is_made_and_verified_when_the_model_opens(
+    predictable: Callable[[float], Path], backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that what is set up for the first one delays no reply; both KV caches are empty again."""
+    loaded, _ = loaded_with_head(predictable(0.9), backend)
+    engine = Engine(lambda _: loaded, Settings(speculation="mtp"), start=False)
+    steps: list[tuple[Any, list[tuple[int, int]]]] = []
+    kind: Any = type(loaded.runner)
+    run = kind.run
+
+    def noted(self: Any, segments: Any) -> Any:
+        steps.append((self, [(len(segment), segment.draft) for segment in segments]))
+        return run(self, segments)
+
+    monkeypatch.setattr(kind, "run", noted)
+    engine.load("m")
+    (executor,) = engine._manager.executors.values()
+    assert isinstance(executor.speculation, DraftHeadSpeculation)
+    head = executor.speculation._head
+    assert [(3, 2)] in [made for which, made in steps if which is loaded.runner]
+    assert [(2, 0)] in [made for which, made in steps if which is head.runner]
+    assert [(1, 0)] in [made for which, made in steps if which is head.runner]
+    assert executor.speculation.memory.used == executor.memory.used == 0
+    engine.close()
 
 
 def test_no_rows_are_computed_where_drafts_do_not_pay(predictable: Callable[[float], Path]) -> None:
