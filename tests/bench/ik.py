@@ -166,7 +166,9 @@ class GrusConversations(GrusTorch):
 
         if self._read is None:
             self._read = arena.zeros(READ_SET).view(torch.float32).fill_(1)
-        return self._read.nbytes / statistics.median(timed(self._read.sum) for _ in range(3))
+        rate = self._read.nbytes / statistics.median(timed(self._read.sum) for _ in range(3))
+        time.sleep(0.05)  # torch's threads spin on for milliseconds after a sum, on the cores that a step wants
+        return rate
 
     def go_on(self, behind: int, n: int) -> float:
         step = [Segment(self._known[behind], sample=Sampling())]
