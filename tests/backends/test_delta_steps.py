@@ -1,4 +1,4 @@
-"""A delta rule in a program: a token a step, whose states are read and written in another way, gives the bits of all tokens at once."""
+"""A delta rule in a program: steps of few tokens, whose states are read and written in another way, give the bits of all tokens at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from backends.torch.program import Opcode, OperandView, Program, ProgramOp
 
 pytestmark = pytest.mark.skipif(not library.available(), reason="the CPU kernels are not here")
 
-HEADS, KEY_DIM, TOKENS = 2, 32, 3
+HEADS, KEY_DIM, TOKENS = 2, 32, 12
 
 
 def delta_program(value_dim: int) -> Program:
@@ -40,7 +40,8 @@ def states(value_dim: int, shift: int) -> Tensor:
 
 @pytest.mark.parametrize("shift", [0, 1], ids=["aligned", "anywhere"])
 @pytest.mark.parametrize("value_dim", [64, 128, 144, 150, 256])
-def test_a_token_a_step_gives_the_bits_of_all_at_once(value_dim: int, shift: int) -> None:
+@pytest.mark.parametrize("each", [1, 2, 3, 4, 6])
+def test_steps_of_few_tokens_give_the_bits_of_all_at_once(each: int, value_dim: int, shift: int) -> None:
     torch.manual_seed(value_dim)
     program = delta_program(value_dim)
     x = torch.randn(TOKENS, program.widths[0]) / 4
@@ -51,11 +52,26 @@ def test_a_token_a_step_gives_the_bits_of_all_at_once(value_dim: int, shift: int
     want = after.clone()
     now, following = states(value_dim, shift), states(value_dim, shift)
     now.copy_(start)
-    single = []
-    for token in x:
-        single.append(advanced(program, token[None], now, following))
+    made = []
+    for tokens in x.split(each):
+        made.append(advanced(program, tokens, now, following))
         now, following = following, now
-    assert torch.equal(torch.cat(single), whole)
+    assert torch.equal(torch.cat(made), whole)
     assert torch.equal(now, want)
     assert torch.isfinite(want).all()
-    assert not torch.equal(want, start)
+
+
+def test_a_state_may_be_written_where_it_is_read() -> None:
+    """By a step of a few tokens, as by one of many."""
+    torch.manual_seed(1)
+    program = delta_program(128)
+    x = torch.randn(TOKENS, program.widths[0]) / 4
+    start = torch.randn(HEADS * KEY_DIM * 128)
+    apart, after, same = states(128, 0), states(128, 0), states(128, 0)
+    apart.copy_(start)
+    same.copy_(start)
+    for tokens in x.split(3):
+        made = advanced(program, tokens, apart, after)
+        apart.copy_(after)
+        assert torch.equal(advanced(program, tokens, same, same), made)
+    assert torch.equal(same, after)

@@ -309,7 +309,10 @@ struct Recurrence {
     float* after;         // may be the same
     float* out;
     int64_t out_token;
+    float* room;  // `recurrence_scratch` of them
 };
+constexpr int64_t kFewSteps = 8, kFewStepsColumns = 128;  // tokens that find their state in no cache, and columns that go through them at once
+constexpr int64_t recurrence_scratch(int64_t key_dim) { return key_dim * kFewStepsColumns; }  // floats
 
 // Four positions of a convolution by points times a panel of outputs (winograd.hpp). Strides count elements.
 struct WinogradOutputs {

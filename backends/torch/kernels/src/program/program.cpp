@@ -305,6 +305,8 @@ struct Runner {
         const RegisterView &q = i.views[0], &k = i.views[1], &v = i.views[2], &g = i.views[3], &beta = i.views[4], &out = i.views[5];
         const int64_t numbers = i.dim * i.value_dim, group = i.heads / i.kv_heads;
         parallel(step.segment_count * i.heads, 1, i.heads * numbers * step.tokens > kFew ? threads : 1, [&](int64_t begin, int64_t end) {
+            static thread_local Scratch scratch;
+            float* room = reinterpret_cast<float*>(scratch.at_least(recurrence_scratch(i.dim) * 4));
             for (int64_t p = begin; p < end; ++p) {
                 const int64_t s = p / i.heads, head = p % i.heads, first = step.segments[s].start;
                 uint8_t* const* lies = step.memory + (i.layer * step.segment_count + s) * 4;
@@ -313,7 +315,7 @@ struct Runner {
                             at(g, first) + head * g.apart, scan ? nullptr : at(beta, first) + head * beta.apart, stride(q), stride(k),
                             stride(v), stride(g), scan ? 0 : stride(beta), step.segments[s].count, i.dim, i.value_dim,
                             reinterpret_cast<const float*>(lies[2]) + head * numbers, reinterpret_cast<float*>(lies[3]) + head * numbers,
-                            at(out, first) + head * out.apart, stride(out)});
+                            at(out, first) + head * out.apart, stride(out), room});
             }
         });
     }

@@ -35,12 +35,15 @@ void scan_registers(const Recurrence& r, int64_t column) {
 }
 
 // The same of a delta rule. Products of a token's key and query with the old state give those with the new one, and are made while the
-// state of the token before is written: so each token reads and writes a state once. `Streamed`: the last state is stored past the caches.
+// state of the token before is written: so each token reads and writes a state once. `Streamed`: the last state is stored past the caches,
+// and those before it in `room`.
 template <int W, bool Streamed = false>
 void delta_registers(const Recurrence& r, int64_t column) {
     const int64_t n = r.value_dim;
     const float* from = r.before + column;
-    float* state = r.after + column;
+    float *last = r.after + column, *state = Streamed ? r.room : last;
+    int64_t from_row = n;
+    const int64_t state_row = Streamed ? W * kRows : n;
     Floats seen[W], read[W];
     for (int w = 0; w < W; ++w) seen[w] = zeros(), read[w] = zeros();
     for (int64_t d = 0; d < r.key_dim; ++d) {
@@ -51,7 +54,7 @@ void delta_registers(const Recurrence& r, int64_t column) {
             read[w] = fma(of_q, s, read[w]);
         }
     }
-    for (int64_t t = 0; t < r.tokens; ++t, from = state) {
+    for (int64_t t = 0; t < r.tokens; ++t, from = state, from_row = state_row) {
         const float *q = r.q + t * r.q_token, *k = r.k + t * r.k_token, *v = r.v + t * r.v_token + column;
         const float kept = std::exp(r.g[t * r.g_token]), both = dot_of(q, k, r.key_dim);
         const Floats decay = broadcast(&kept), beta = broadcast(r.beta + t * r.beta_token);
@@ -65,9 +68,9 @@ void delta_registers(const Recurrence& r, int64_t column) {
             for (int64_t d = 0; d < r.key_dim; ++d) {
                 const Floats of_k = broadcast(k + d);
                 for (int w = 0; w < W; ++w) {
-                    const Floats s = fma(of_k, added[w], mul(load_floats(from + d * n + w * kRows), decay));
-                    if constexpr (Streamed) stream(state + d * n + w * kRows, s);
-                    else store(state + d * n + w * kRows, s);
+                    const Floats s = fma(of_k, added[w], mul(load_floats(from + d * from_row + w * kRows), decay));
+                    if constexpr (Streamed) stream(last + d * n + w * kRows, s);
+                    else store(last + d * n + w * kRows, s);
                 }
             }
             return;
@@ -76,8 +79,8 @@ void delta_registers(const Recurrence& r, int64_t column) {
         for (int64_t d = 0; d < r.key_dim; ++d) {
             const Floats of_k = broadcast(k + d), of_next_k = broadcast(next_k + d), of_next_q = broadcast(next_q + d);
             for (int w = 0; w < W; ++w) {
-                const Floats s = fma(of_k, added[w], mul(load_floats(from + d * n + w * kRows), decay));
-                store(state + d * n + w * kRows, s);
+                const Floats s = fma(of_k, added[w], mul(load_floats(from + d * from_row + w * kRows), decay));
+                store(state + d * state_row + w * kRows, s);
                 seen[w] = fma(of_next_k, s, seen[w]);
                 read[w] = fma(of_next_q, s, read[w]);
             }
@@ -108,12 +111,13 @@ void recur_rest(const Recurrence& r, int64_t column) {
     }
 }
 
-// A step of one token meets a state that no cache holds. It reads it in the order of addresses, as many columns at once as there are registers
-// for, and writes the next one, which nobody reads before the next step, past the caches. Returns the first column that is left.
-int64_t step_once(const Recurrence& r) {
-    constexpr int wide = 8;
+// A step of few tokens meets a state that no cache holds. It reads it in the order of addresses, as many columns at once as there are registers
+// for, and writes the next one, which nobody reads before the next step, past the caches. States between its tokens lie in the second cache.
+// Returns the first column that is left.
+int64_t few_steps(const Recurrence& r) {
+    constexpr int wide = kFewStepsColumns / kRows;
     int64_t column = 0;
-    if (kTile < 8 || r.tokens > 1 || !r.beta || reinterpret_cast<uintptr_t>(r.after) % 64 || r.value_dim % kRows) return 0;
+    if (kTile < 8 || r.tokens > kFewSteps || !r.beta || reinterpret_cast<uintptr_t>(r.after) % 64 || r.value_dim % kRows) return 0;
     for (; column + wide * kRows <= r.value_dim; column += wide * kRows) delta_registers<wide, true>(r, column);
     end_streams();
     return column;
@@ -121,7 +125,7 @@ int64_t step_once(const Recurrence& r) {
 
 void recur(const Recurrence& r) {
     constexpr int wide = kTile >= 8 ? 4 : 2;
-    int64_t column = step_once(r);
+    int64_t column = few_steps(r);
     for (; column + wide * kRows <= r.value_dim; column += wide * kRows) r.beta ? delta_registers<wide>(r, column) : scan_registers<wide>(r, column);
     for (; column + kRows <= r.value_dim; column += kRows) r.beta ? delta_registers<1>(r, column) : scan_registers<1>(r, column);
     if (column < r.value_dim) recur_rest(r, column);
