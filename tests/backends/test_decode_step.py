@@ -1,8 +1,9 @@
-"""Steps of one token each in one native call give what the same steps give in several, to the last bit, and leave the same behind."""
+"""Steps in one native call give what the same steps give in several, to the last bit, and leave the same behind."""
 
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
 from dataclasses import replace
 from math import nan
 from pathlib import Path
@@ -15,10 +16,11 @@ from safetensors.torch import load_file, save_file
 
 from backends.base import Sampling, Segment, SegmentOutput, Slot
 from backends.torch import greedy_head, ops
-from backends.torch.decode_step import MOST_SEQUENCES, DecodeSteps, FinishedStep
+from backends.torch.decode_step import MOST_ROWS, DecodeSteps, FinishedStep
 from backends.torch.kernels import arena, library
 from engine.load_options import LoadOptions
 from engine.loading import load
+from tests.asserting import every
 from tests.backends.test_torch_tracing import ATTENDING, LATENT, MIXTURES, RECURRENT, Side, tokens
 from tests.checkpoints import save
 from tests.eagle_heads import save_eagle, save_target
@@ -37,7 +39,8 @@ class Together:
     def __init__(self, folder: Path, quant: str | None = None, bits: int = 32, **more: Any) -> None:
         self.native, self.several = (Side(folder, True, quant, bits, **more) for _ in range(2))
         self.slots: list[tuple[Slot, Slot]] = []
-        self.count, self.near = 0, 0.0
+        self.last: dict[int, int] = {}  # each sequence's next input
+        self.count, self.near = 0, 0.0  # `count`: steps in one call, of sequences that have begun
 
     def open(self, n: int) -> int:
         one, other = self.native.kv.open(n), self.several.kv.open(n)
@@ -51,21 +54,23 @@ class Together:
         made = []
         for i, side in enumerate((self.native, self.several)):
             slots = [self.slots[at][i] for at, _ in wanted]
+            begun = every(slot.length for slot in slots)
             step = side.runner.run([Segment(slot, **fields) for slot, (_, fields) in zip(slots, wanted)])
             if i:
                 assert not isinstance(step, FinishedStep)
             else:
-                self.count += isinstance(step, FinishedStep)
+                self.count += begun and isinstance(step, FinishedStep)
             read = step.read()
             made.append([read[slot] for slot in slots])
             self.several.runner._decoding = None
         for own, other in zip(*made, strict=True):
-            assert (own.ids, own.nan) == (other.ids, other.nan)
+            assert (own.ids, own.accepted, own.nan) == (other.ids, other.accepted, other.nan)
             assert own.logprobs == (other.logprobs and pytest.approx(other.logprobs, rel=self.near))
             for mine, its in ((own.hidden, other.hidden), (own.logits, other.logits)):
                 assert (mine is None) == (its is None)
                 if its is not None:
                     np.testing.assert_allclose(mine, its, rtol=0, atol=self.near)
+        self.last |= {at: own.ids[-1] for (at, _), own in zip(wanted, made[0]) if own.ids}
         return made[0]
 
     def prompts(self, *lengths: int) -> None:
@@ -75,6 +80,38 @@ class Together:
 
     def decode(self, *numbers: int, sampling: Sampling = SAMPLED) -> list[SegmentOutput]:
         return self.run(*((at, {"sample": replace(sampling, noise=(0.37 * (at + 1)) % 1)}) for at in numbers))
+
+    def following(self, at: int, samplings: Sequence[Sampling]) -> list[int]:
+        """The tokens that steps without drafts would choose, which are taken back."""
+        kv, runner, slot = self.several.kv, self.several.runner, self.slots[at][1]
+        before, known = kv.snapshot(slot), [self.last[at]]
+        for sampling in samplings:
+            known += runner.run([Segment(slot, known[-1:], sample=sampling)]).read()[slot].ids
+            runner._decoding = None
+        kv.restore(slot, before)
+        return known[1:]
+
+    def verify(self, *wanted: tuple[int, int, int], sampling: Sampling = SAMPLED, **more: Any) -> list[SegmentOutput]:
+        """A step with these numbers of drafts of each sequence, of which so many are right."""
+        fields: list[tuple[int, dict[str, Any]]] = []
+        for at, drafted, right in wanted:
+            samplings = [replace(sampling, noise=(0.37 * (at + i + 1)) % 1) for i in range(drafted + 1)]
+            true = self.following(at, samplings[:-1])
+            drafts = [*true[:right], *((token + 1) % 250 for token in true[right:])]
+            own = {"ids": [self.last[at], *drafts], "draft": drafted, "samples": samplings[:-1]} if drafted else {}
+            fields.append((at, {**own, "sample": samplings[-1], **more}))
+        made = self.run(*fields)
+        assert [found.accepted for found in made] == [right for _, _, right in wanted]
+        return made
+
+    def same_memory(self) -> None:
+        """Keys, values and states of all sequences."""
+        for slots in self.slots:
+            assert slots[0].length == slots[1].length
+            pairs = zip((self.native, self.several), slots)
+            own, other = (side.kv.export_snapshot(side.kv.snapshot(slot)) for side, slot in pairs)
+            for mine, its in zip(own, other, strict=True):
+                np.testing.assert_array_equal(mine, its)
 
 
 def replies(both: Together) -> None:
@@ -128,10 +165,10 @@ def test_embeddings_of_sixteen_bits(kept: str, tmp_path: Path) -> None:
 
 def test_many_sequences(tmp_path: Path) -> None:
     both = Together(save("qwen3", tmp_path / "many"))
-    both.prompts(*([3] * (MOST_SEQUENCES + 1)))
-    both.decode(*range(MOST_SEQUENCES))
+    both.prompts(*([3] * (MOST_ROWS + 1)))
+    both.decode(*range(MOST_ROWS))
     assert both.count == 1
-    both.decode(*range(MOST_SEQUENCES + 1))
+    both.decode(*range(MOST_ROWS + 1))
     assert both.count == 1
 
 
@@ -305,3 +342,33 @@ def test_draft_heads_take_such_steps(kind: str, tmp_path: Path) -> None:
         head.kv.truncate(slot, 3)
     assert made[0].ids == made[1].ids
     np.testing.assert_array_equal(made[0].hidden, made[1].hidden)
+
+
+def drafts(both: Together) -> None:
+    """Rejected all, some and none, alone and beside others, and steps without drafts behind each."""
+    both.prompts(5, 19, 3)
+    for step, right in enumerate((0, 1, 3)):
+        both.verify((0, 3, right), hidden=step == 1)
+        both.decode(0)
+        both.verify((1, 2, 2), (0, 0, 0), (2, 4, right), sampling=SAMPLED if step else Sampling())
+        both.decode(2, 0, 1)
+        both.verify((2, 1, 0), (0, 3, right), hidden=step == 2)
+        both.run((1, {"sample": Sampling(logprobs=2)}), (0, {"sample": SAMPLED}))
+        both.verify((2, 2, 1), sampling=Sampling())
+    both.same_memory()
+
+
+@pytest.mark.parametrize(
+    "name", ["qwen3", "gemma3", "mistral_window", "gpt_oss", "qwen3_5", "lfm2", "nemotron_h", "qwen3_5_moe"]
+)
+def test_drafts_are_verified_in_one_call(name: str, tmp_path: Path) -> None:
+    both = Together(save(name, tmp_path / name))
+    drafts(both)
+    assert both.count == 18
+
+
+def test_drafts_of_a_model_whose_logits_are_more_than_a_product(tmp_path: Path) -> None:
+    """Hidden states are not kept apart from them there."""
+    both = Together(save("cohere2", tmp_path / "more"))
+    drafts(both)
+    assert both.count == 16

@@ -187,6 +187,8 @@ class DecodeStep(ctypes.Structure):
         ("inputs", c_int64),
         *((name, c_void_p) for name in ("positions", "angles", "rows")),
         ("output", c_int64),
+        ("wanted", c_void_p),
+        ("wanted_count", c_int64),
         *((name, c_void_p) for name in ("head", "shortlist", "samplers", "best", "places", "tokens")),
     ]
 
