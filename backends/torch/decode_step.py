@@ -80,10 +80,13 @@ class DecodeSteps:
         if len(segments) > 1:
             segments = in_order(segments)
         adds, drafts = segments[0].add is not None, 0
-        ids, positions, counts = list[int](), list[int](), list[int]()
+        ids: list[int] = []
+        positions: list[int] = []
+        counts: list[int] = []
+        samplings: list[Sampling] = []
         for segment in segments:
-            slot = segment.slot
-            if not _is_plain(segment) or not slot.open or (segment.add is not None) != adds:
+            slot, sampling = segment.slot, segment.sample
+            if sampling is None or not _is_plain(segment) or not slot.open or (segment.add is not None) != adds:
                 return None
             if segment.ids is None:
                 ids.append(_sampled(last.get(slot.id, -1)))
@@ -101,72 +104,90 @@ class DecodeSteps:
                 return None
             if self.head is None and (segment.hidden or segment.draft + 1 < count):
                 return None
+            if segment.samples:
+                drafts += segment.draft
+                samplings += segment.samples
+            samplings.append(sampling)
             counts.append(count)
-            drafts += segment.draft
-        slots = [segment.slot for segment in segments]
-        if len(slots) > 1 and len({id(slot) for slot in slots}) < len(slots):
+        if len(segments) > 1 and len({id(segment.slot) for segment in segments}) < len(segments):
             return None
-        made = self._program(adds, drafts > 0 and self._kv.recurrent)
-        if made is None or len(ids) > MOST_ROWS or min(ids) < 0 or max(ids) >= made.vocabulary or min(positions) < 0:
+        if len(ids) > MOST_ROWS or min(ids) < 0 or min(positions) < 0:
             return None
         if self._moves:
-            for slot, segment, count in zip(slots, segments, counts):
-                self._kv.make_window_room(slot, count, segment.prompt)
-        sequences = self._prepared_for(segments, counts, made)
-        if not sequences.place(positions) or (adds and not sequences.add([s.add for s in segments], positions)):
+            for segment, count in zip(segments, counts):
+                self._kv.make_window_room(segment.slot, count, segment.prompt)
+        sequences = self._prepared_for(segments, counts, adds)
+        if sequences is None or max(ids) >= sequences.made.vocabulary or not sequences.place(positions):
             return None
-        step = sequences.step
+        if adds and not sequences.add([segment.add for segment in segments], positions):
+            return None
         sequences.ids[:] = ids  # type: ignore[assignment]
         sequences.positions[:] = positions  # type: ignore[assignment]
-        for i, slot in enumerate(slots):
-            sequences.segments[PAST + i * SEGMENT_FIELDS] = slot.length - slot.dropped
-        step.program.memory = sequences.memory_address()
-        step.samplers = sequences.samplers_for(segments)  # type: ignore[misc]
+        at = PAST
+        for segment in segments:
+            sequences.segments[at] = segment.slot.length - segment.slot.dropped
+            at += SEGMENT_FIELDS
+        sequences.program.memory = sequences.memory_address(self._kv.state_steps % 2)
+        sequences.step.samplers = sequences.samplers_for(samplings)  # type: ignore[misc]
         if self.head is not None:
-            step.shortlist = self.head.shortlist_address
-        self._library.grus_decode_step(ctypes.byref(step), torch.get_num_threads())
+            sequences.step.shortlist = self.head.shortlist_address
+        # What can be done before the call is done there: behind it the caches hold nothing of what Python needs.
         if drafts:
-            again = partial(made.program.replay, sequences.registers, len(ids))
+            again = partial(sequences.made.program.replay, sequences.registers, len(ids))
             self._traced.commit_rows(segments, sequences.starts, again)
         elif self._kv.recurrent:
-            self._kv.swap_states({slot.place.state for slot in slots})
+            self._kv.swap_states(sequences.states)
         outputs = {}
+        hidden = False
+        for segment, count in zip(segments, counts):
+            segment.slot.length += count
+            outputs[segment.slot] = SegmentOutput([])
+            hidden = hidden or segment.hidden
+        finished = FinishedStep(outputs)
+        spoiled = self._library.grus_decode_step(sequences.reference, torch.get_num_threads())
+        if drafts or hidden or spoiled:
+            self._complete(outputs, segments, sequences, last, bool(spoiled))
+            if drafts:
+                settle(segments, outputs)
+        else:
+            for (slot, output), token in zip(outputs.items(), sequences.tokens[:]):
+                output.ids.append(token)
+                last[slot.id] = token
+        return finished
+
+    def _complete(
+        self,
+        outputs: dict[Slot, SegmentOutput],
+        segments: Sequence[Segment],
+        sequences: _Sequences,
+        last: dict[int, tuple[Tensor, int] | int],
+        spoiled: bool,
+    ) -> None:
+        """`spoiled`: something that the step has made is no finite number."""
+        tokens, best = sequences.tokens[:], sequences.best[:] if spoiled else []
         for segment, rows, wanted in zip(segments, sequences.rows, sequences.wanted):
-            slot, tokens = segment.slot, sequences.tokens[wanted]
-            outputs[slot] = output = chosen_tokens(segment, tokens, sequences.best[wanted])
-            slot.length += rows.stop - rows.start
-            last[slot.id] = tokens[-1]
+            slot, chosen = segment.slot, tokens[wanted]
+            outputs[slot] = output = chosen_tokens(segment, chosen, best[wanted])
+            last[slot.id] = chosen[-1]
             if segment.hidden:
-                output.hidden = states = sequences.output[rows].copy()
-                output.nan = output.nan or not bool(np.isfinite(states).all())
+                output.hidden = sequences.output[rows].copy()
+                output.nan |= spoiled and not np.isfinite(output.hidden).all()
             if output.nan:
                 self._kv.poisoned.add(slot.id)
-        if drafts:
-            settle(segments, outputs)
-        return FinishedStep(outputs)
 
-    def _program(self, adds: bool, replays: bool) -> StepProgram | None:
-        if (adds, replays) not in self._programs:
-            if replays:
-                made = self._program(adds, False)
-                made = made and made._replace(program=made.replaying())
-            else:
-                made = _trace(self._model, self._traced, self.head, adds)
-            self._programs[adds, replays] = made
-        return self._programs[adds, replays]
-
-    def _prepared_for(self, segments: Sequence[Segment], counts: Sequence[int], made: StepProgram) -> _Sequences:
+    def _prepared_for(self, segments: Sequence[Segment], counts: Sequence[int], adds: bool) -> _Sequences | None:
         if self._version != self._kv.version:
             self._version = self._kv.version
             self._prepared.clear()
-        places = (
-            (count, s.draft, s.slot.id, s.slot.capacity, place.row, place.state, *place.firsts.items())
-            for s, count in zip(segments, counts)
-            for place in (s.slot.place,)
-        )
-        key = made.added, *places
+        parts: list[object] = [adds]
+        for segment, count in zip(segments, counts):
+            slot, place = segment.slot, segment.slot.place
+            parts += (count, segment.draft, slot.id, slot.capacity, place.row, place.state)
+            if place.firsts:
+                parts += place.firsts.items()
+        key = tuple(parts)
         found = self._prepared.get(key)
-        if found is None:
+        if found is None and (made := self._program(adds, any(s.draft for s in segments))) is not None:
             room = sum(counts) * sum(made.program.widths)
             if self._registers.numel() < room:
                 self._prepared.clear()
@@ -177,15 +198,26 @@ class DecodeSteps:
             self._prepared[key] = found
         return found
 
+    def _program(self, adds: bool, drafts: bool) -> StepProgram | None:
+        replays = drafts and self._kv.recurrent
+        if (adds, replays) not in self._programs:
+            if replays:
+                made = self._program(adds, False)
+                made = made and made._replace(program=made.replaying())
+            else:
+                made = _trace(self._model, self._traced, self.head, adds)
+            self._programs[adds, replays] = made
+        return self._programs[adds, replays]
+
 
 def _is_plain(segment: Segment) -> bool:
     """Whether it adds tokens known by their ids, of which the last may be drafts, and asks for nothing but the next ones."""
     sampling, samples = segment.sample, segment.samples
-    if sampling is None or segment.mutual or segment.draft != (0 if samples is None else len(samples)):
+    if sampling is None or segment.mutual or segment.draft != (len(samples) if samples else 0):
         return False
     if not (segment.embeds is segment.codes is segment.want is segment.adapter is None):
         return False
-    return _draws_plainly(sampling) and (samples is None or all(map(_draws_plainly, samples)))
+    return _draws_plainly(sampling) and (not samples or all(map(_draws_plainly, samples)))
 
 
 def _draws_plainly(sampling: Sampling) -> bool:
@@ -220,7 +252,8 @@ class _Sequences:
         registers: Tensor,
     ) -> None:
         total, program = sum(counts), made.program
-        self._traced, self._slots, self._made = traced, [segment.slot for segment in segments], made
+        self.made, self._traced, self._slots = made, traced, [segment.slot for segment in segments]
+        self.states = frozenset(slot.place.state for slot in self._slots)  # rows of recurrent states
         self.starts = [*accumulate(counts[:-1], initial=0)]
         self.rows = [slice(start, start + count) for start, count in zip(self.starts, counts)]
         chosen = [segment.draft + 1 for segment in segments]  # of each sequence's last rows
@@ -242,8 +275,11 @@ class _Sequences:
         self._angles = (c_void_p * (2 * inputs))()
         self._rows: Tensor | None = None
         self._added = np.zeros((total, made.added), np.float32)
-        # by the side of the recurrent states: an address, and what lies there
-        self._memory: dict[int, tuple[int, np.ndarray]] = {}
+        self._added_tables = [self._tables[t] for t in range(total if made.added else 0)]
+        for row, table in zip(self._added, self._added_tables):
+            table.cos = table.sin = row.ctypes.data
+            table.width = made.added
+        self._memory: list[int | None] = [None, None]  # addresses of memory, by the side of the recurrent states
         self._keep: list[object] = [registers]
         self.step = DecodeStep(
             program=program.step(
@@ -260,9 +296,10 @@ class _Sequences:
             head=None if head is None else ctypes.addressof(head.head.matrix),
         )
         step = self.step
-        step.program.ids, step.program.angles = ctypes.addressof(self.ids), ctypes.addressof(self._angles)
+        self.program, self.reference = step.program, ctypes.byref(step)
+        self.program.ids, self.program.angles = ctypes.addressof(self.ids), ctypes.addressof(self._angles)
         step.tables, step.positions = ctypes.addressof(self._tables), ctypes.addressof(self.positions)
-        step.angles, step.best = step.program.angles, ctypes.addressof(self.best)
+        step.angles, step.best = self.program.angles, ctypes.addressof(self.best)
         step.places, step.tokens = ctypes.addressof(self._places), ctypes.addressof(self.tokens)
         step.wanted = ctypes.addressof(self._wanted)
 
@@ -271,7 +308,8 @@ class _Sequences:
         for t, position in enumerate(positions):
             if position in self._ranges[t]:
                 continue
-            starts, stops, widths, found = [0], [1 << 62], 2 * self._made.added, list[object]()
+            found: list[object] = []
+            starts, stops, widths = [0], [1 << 62], 2 * self.made.added
             self._ranges[t] = range(0)
             for i, source in enumerate(self._traced.inputs, self._first):
                 if (rows := source.around(position)) is None:
@@ -292,28 +330,30 @@ class _Sequences:
     def add(self, rows: Sequence[Any], positions: Sequence[int]) -> bool:
         """Put what is added to the embeddings where the program looks for it, as tables with a row of one position each. False for
         another shape."""
-        width = self._made.added
+        width = self.made.added
         for given, own in zip(rows, self.rows):
             if tuple(given.shape) != (own.stop - own.start, width):
                 return False
             self._added[own] = given
-        for t, position in enumerate(positions):
-            address = self._added.ctypes.data + t * self._added.strides[0]
-            self._tables[t] = PositionTable(address, address, position, width)
+        for table, position in zip(self._added_tables, positions):
+            table.first = position
         return True
 
-    def memory_address(self) -> int:
+    def memory_address(self, side: int) -> int:
         """Of the addresses of what each layer keeps of each sequence. Recurrent states and their spares change places in each step."""
-        side = self._traced.kv.state_steps % 2
-        if side not in self._memory:
+        found = self._memory[side]
+        if found is None:
             made = self._traced.memory(self._slots).copy()
-            self._memory[side] = made.ctypes.data, made
-        return self._memory[side][0]
+            self._keep.append(made)
+            self._memory[side] = found = made.ctypes.data
+        return found
 
-    def samplers_for(self, segments: Sequence[Segment]) -> int | None:
+    def samplers_for(self, samplings: Sequence[Sampling]) -> int | None:
         """The address of how each is sampled; None where all are the likeliest."""
-        samplings = [p for segment in segments for p in (*(segment.samples or ()), segment.sample) if p is not None]
-        if not any(p.temperature for p in samplings):
+        for p in samplings:
+            if p.temperature:
+                break
+        else:
             return None
         for sampler, p in zip(self._samplers, samplings):
             sampler.temperature, sampler.noise = p.temperature, p.noise

@@ -101,7 +101,7 @@ def test_a_rejected_draft_moves_no_states_of_other_sequences(folder: Path, monke
         copied.append(source.nbytes)
         copy_memory(to, source)
 
-    monkeypatch.setattr("backends.torch.kv_cache.copy_memory", counted)
+    monkeypatch.setattr("backends.torch.state_tables.copy_memory", counted)
     model = Passes(folder, "torch", True)
     slots = [model.open() for _ in range(4)]
     prompts = [np.random.default_rng(seed).integers(0, 250, 5 + seed).tolist() for seed in range(4)]

@@ -350,7 +350,7 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
         [POINTER(MixtureParams), c_void_p, c_int64, c_void_p, c_int64, c_int64, c_void_p, c_int64, c_int32],
     ),
     "grus_run_program": (None, [POINTER(ProgramStep), c_int32]),
-    "grus_decode_step": (None, [POINTER(DecodeStep), c_int32]),
+    "grus_decode_step": (c_int32, [POINTER(DecodeStep), c_int32]),
     "grus_codec_frame": (None, [POINTER(CodecFrame), c_int32]),
 }
 

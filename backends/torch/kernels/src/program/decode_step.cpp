@@ -3,6 +3,7 @@
 #include "program/decode_step.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "common/scratch.hpp"
 
@@ -44,13 +45,15 @@ const float* wanted_rows(const DecodeStep& step) {
     return made;
 }
 
-}  // namespace
+// Of bits, since a sum of floats would be a chain of additions.
+bool are_finite(const float* x, int64_t n) {
+    constexpr uint32_t exponent = 0x7f800000;
+    uint32_t found = 0;
+    for (int64_t i = 0; i < n; ++i) found |= (std::bit_cast<uint32_t>(x[i]) & exponent) == exponent;
+    return !found;
+}
 
-extern "C" {
-
-GRUS_API void grus_decode_step(const DecodeStep* step, int32_t threads) {
-    find_angles(*step);
-    grus_run_program(&step->program, threads);
+void choose(const DecodeStep* step, int32_t threads) {
     const float* x = wanted_rows(*step);
     const int64_t n = step->wanted_count, width = step->program.widths[step->output];
     if (step->head && !step->samplers) {
@@ -71,6 +74,20 @@ GRUS_API void grus_decode_step(const DecodeStep* step, int32_t threads) {
     grus_argmax(logits, n, vocabulary, step->best, step->places, threads);
     std::copy_n(step->places, n, step->tokens);
     if (step->samplers) grus_sample(logits, n, vocabulary, step->best, step->samplers, step->tokens, threads);
+}
+
+}  // namespace
+
+extern "C" {
+
+// Whether a largest logit, or a hidden state of any token, is no finite number.
+GRUS_API int32_t grus_decode_step(const DecodeStep* step, int32_t threads) {
+    find_angles(*step);
+    grus_run_program(&step->program, threads);
+    choose(step, threads);
+    const ProgramStep& made = step->program;
+    if (step->head && !are_finite(made.registers[step->output], made.tokens * made.widths[step->output])) return 1;
+    return !are_finite(step->best, step->wanted_count);
 }
 
 }  // extern "C"
