@@ -276,9 +276,7 @@ class TorchKVCache:
         self.poisoned.discard(slot.id)
         self._checkpoints.pop(slot.id, None)
         self.cross.pop(slot.id, None)
-        self.forget_spares(
-            {slot.place.state, len(self.table.states) - 1}
-        )  # so that spared rows are those of open slots
+        self.forget_spares({slot.place.state, len(self.table.states) - 1})  # spared rows are open slots'
         moves, state_move = self.table.close(slot)
         self._carry_out(moves)
         if state_move is not None:

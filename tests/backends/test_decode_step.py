@@ -410,7 +410,10 @@ def test_more_kinds_of_steps_than_are_prepared(tmp_path: Path) -> None:
         for drafted in range(MOST_PREPARED + 2):
             both.verify((0, drafted, drafted // 2))
             both.verify((drafted % 2, 2, 1), (1 - drafted % 2, 0, 0))
-    assert both.count == 4 * (MOST_PREPARED + 2)
+    for _ in range(2):  # as many tokens, with other drafts among them
+        both.run((0, {"ids": [3, 4, 5], "sample": SAMPLED}))
+        both.verify((0, 2, 1))
+    assert both.count == 4 * (MOST_PREPARED + 2) + 4
     both.same_memory()
 
 
