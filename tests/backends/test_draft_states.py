@@ -130,8 +130,9 @@ def test_states_beside_a_step_stay_though_a_slot_has_closed(folder: Path) -> Non
     slots = [model.open() for _ in range(3)]
     for slot in slots:
         model.logits(slot, [5, 6, 7])
-    model.logits(slots[0], [7])
     before = model.kv.snapshot(slots[1])
+    model.logits(slots[1], [9])
+    model.logits(slots[0], [7])
     model.kv.close(slots[2])
     model.kv.restore(slots[1], before)
     model.logits(slots[0], [8])
