@@ -62,9 +62,8 @@ class DecodeSteps:
         """`head`: None where the logits are no plain product."""
         self.head = head
         self._model, self._traced, self._kv = model, traced, traced.kv
-        self._programs: dict[
-            tuple[bool, bool], StepProgram | None
-        ] = {}  # by whether embeddings are added to, and replays
+        # by whether something is added to the embeddings, and whether recurrent layers can be computed again
+        self._programs: dict[tuple[bool, bool], StepProgram | None] = {}
         self._moves = any(isinstance(spec, KVSpec) and spec.view is not None for spec in traced.kv.specs)
         self._prepared: dict[tuple[object, ...], _Sequences] = {}
         self._registers = torch.empty(0)  # of all of these
@@ -163,7 +162,7 @@ class DecodeSteps:
         last: dict[int, tuple[Tensor, int] | int],
         spoiled: bool,
     ) -> None:
-        """`spoiled`: something that the step has made is no finite number."""
+        """Where there is more to do than to hand on a token. `spoiled`: something that the step has made is no finite number."""
         tokens, best = sequences.tokens[:], sequences.best[:] if spoiled else []
         for segment, rows, wanted in zip(segments, sequences.rows, sequences.wanted):
             slot, chosen = segment.slot, tokens[wanted]
