@@ -14,7 +14,7 @@ layers have read; a cache that cannot do that returns to the checkpoint, and the
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any, Generic, TypeVar
@@ -107,11 +107,11 @@ class StepPlan:
 def make_plan(segments: Sequence[Segment]) -> StepPlan:
     """Order and pack. Raises ValueError (and changes nothing) when a segment cannot run."""
     _check(segments)
-    singles = in_order(s for s in segments if len(s) == 1)
-    longer = [s for s in segments if len(s) > 1]
+    ordered = in_order(segments)
+    singles = sum(len(s) == 1 for s in ordered)
     row: list[PackedSegment] = []
     start = 0
-    for segment in [*singles, *longer]:
+    for segment in ordered:
         row.append(PackedSegment(segment, start, start + len(segment), segment.slot.length))
         start += len(segment)
     ids = np.zeros(start, np.int32)
@@ -122,19 +122,20 @@ def make_plan(segments: Sequence[Segment]) -> StepPlan:
         elif packed.segment.continues:
             continued.append(packed.start)
     groups: list[DecodeGroup] = []
-    for packed in row[: len(singles)]:
+    for packed in row[:singles]:
         if not groups or groups[-1].capacity != packed.slot.capacity:
             groups.append(DecodeGroup(packed.slot.capacity, []))
         groups[-1].segments.append(packed)
     picked, samplings, sampled = _pick(row)
     return StepPlan(
-        row, groups, row[len(singles) :], start, ids, continued, _positions(row, start), picked, samplings, sampled
+        row, groups, row[singles:], start, ids, continued, _positions(row, start), picked, samplings, sampled
     )
 
 
-def in_order(segments: Iterable[Segment]) -> list[Segment]:
-    """Of one token each, as their keys and values lie."""
-    return sorted(segments, key=lambda s: (s.slot.capacity, s.slot.place.row))
+def in_order(segments: Sequence[Segment]) -> list[Segment]:
+    """As they are packed: those of one token as their keys and values lie, then the others."""
+    singles = sorted((s for s in segments if len(s) == 1), key=lambda s: (s.slot.capacity, s.slot.place.row))
+    return [*singles, *(s for s in segments if len(s) != 1)]
 
 
 def _check(segments: Sequence[Segment]) -> None:
@@ -217,15 +218,23 @@ def accept(segment: Segment, sampled: Sequence[int]) -> tuple[list[int], int]:
     return list(sampled[: accepted + 1]), accepted
 
 
-def sampled_tokens(plan: StepPlan, ids: Sequence[int]) -> dict[Slot, SegmentOutput]:
-    """The results by slot, from the sampled ids of all rows; empty for slots without a sampling."""
+def chosen_tokens(segment: Segment, ids: Sequence[int], best: Sequence[float]) -> SegmentOutput:
+    """The result of a segment, from its sampled rows and the largest logit of each."""
+    if not all(map(isfinite, best)):
+        return SegmentOutput([], nan=True)
+    tokens, accepted = accept(segment, ids)
+    return SegmentOutput(tokens, accepted=accepted)
+
+
+def sampled_tokens(plan: StepPlan, ids: Sequence[int], best: Sequence[float]) -> dict[Slot, SegmentOutput]:
+    """The results by slot, from the sampled ids of all rows and their largest logits; empty for slots without a sampling."""
     tokens: dict[Slot, SegmentOutput] = {}
     at = 0
     for packed in plan.segments:
-        count = (packed.segment.draft + 1) if packed.segment.sample is not None else 0
-        ids_of_slot, accepted = accept(packed.segment, ids[at : at + count]) if count else ([], 0)
-        tokens[packed.slot] = SegmentOutput(ids_of_slot, accepted=accepted)
-        at += count
+        rows = slice(at, at + packed.segment.draft + 1)
+        sampled = packed.segment.sample is not None
+        tokens[packed.slot] = chosen_tokens(packed.segment, ids[rows], best[rows]) if sampled else SegmentOutput([])
+        at = rows.stop if sampled else at
     return tokens
 
 
@@ -253,6 +262,20 @@ def roll_back_drafts(
             again.append(Segment(segment.slot, segment.ids[kept:keep], pos=pos, adapter=segment.adapter))
     if again:
         run(again)
+
+
+def settle_drafts(
+    kv: KVCache,
+    segments: Sequence[Segment],
+    tokens: Mapping[Slot, SegmentOutput],
+    run: Callable[[list[Segment]], Any],
+    continue_from: Callable[[Slot, int], None],
+) -> None:
+    """Drop rejected draft tokens. `continue_from` makes a token the slot's next input."""
+    roll_back_drafts(kv, segments, tokens, run)
+    for segment in segments:
+        if segment.draft and tokens[segment.slot].ids:
+            continue_from(segment.slot, tokens[segment.slot].ids[-1])
 
 
 # -- what a step has computed
@@ -310,7 +333,7 @@ class PlannedStep(ABC, Generic[A]):
 
     def _read(self) -> dict[Slot, SegmentOutput]:
         plan, samples = self._plan, self._samples()
-        tokens = sampled_tokens(plan, samples.ids)
+        tokens = sampled_tokens(plan, samples.ids, samples.best)
         row = 0
         for packed in plan.segments:
             if packed.segment.sample is not None:
@@ -332,17 +355,12 @@ class PlannedStep(ABC, Generic[A]):
         return tokens
 
     def _settle(self, segments: Sequence[Segment], tokens: Mapping[Slot, SegmentOutput]) -> None:
-        """Drop rejected draft tokens."""
-        roll_back_drafts(self._kv, segments, tokens, self._run)
-        for segment in segments:
-            if segment.draft and tokens[segment.slot].ids:
-                self._continue_from(segment.slot, tokens[segment.slot].ids[-1])
+        settle_drafts(self._kv, segments, tokens, self._run, self._continue_from)
 
     def _complete(self, token: SegmentOutput, slot: Slot, rows: range, samples: HostSamples) -> None:
         """`rows`: of the slot's draft tokens and of the one behind them."""
-        if not all(isfinite(best) for best in samples.best[rows.start : rows.stop]):
+        if token.nan:
             self._spoiled(slot)
-            token.ids, token.nan, token.accepted = [], True, 0
             return
         if samples.codes is not None:
             token.codes = samples.codes[rows[-1]]

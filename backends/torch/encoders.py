@@ -16,10 +16,11 @@ from torch import Tensor
 
 from backends.base import DistanceKeys, EncoderAttention, FramePredictorParts, FrameSampling, Linear, Rope
 from backends.eager import AT_ONCE, EagerEncoder, EagerFramePredictor, for_each_rope, places
+from backends.torch.frame_program import FrameProgram
 from backends.torch.kernels import library
 from backends.torch.kernels.linear import AnyMatrix, KernelLinear
 from backends.torch.ops import TorchAngles, TorchTextOps
-from backends.torch.program import FrameProgram, Program
+from backends.torch.program import Program
 from backends.torch.symbols import NotTraceable, Symbol
 from backends.torch.tracing import EVERY, IN_FLOATS, ProgramTracer, trace
 

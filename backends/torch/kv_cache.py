@@ -10,7 +10,7 @@ f16. QuantizedCodec storage is codes and, for each token, head and group of the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -35,7 +35,6 @@ from backends.mapped_file import MappedFile, mapped_file_of
 from backends.torch.file_pages import map_over
 from backends.torch.kernels import arena
 from backends.torch.state_tables import RecurrentStates
-from backends.torch.tensors import copy_memory
 
 MOST_HALF = torch.finfo(torch.float16).max
 _LAZY_ROWS = 4  # of states: on a CPU a row takes no memory before it is used, and to grow is to copy what there is
@@ -277,11 +276,11 @@ class TorchKVCache:
         self.poisoned.discard(slot.id)
         self._checkpoints.pop(slot.id, None)
         self.cross.pop(slot.id, None)
+        self.forget_spares({slot.place.state, len(self.table.states) - 1})  # spared rows are open slots'
         moves, state_move = self.table.close(slot)
         self._carry_out(moves)
         if state_move is not None:
             source, target = state_move
-            self.forget_spares({source, target})
             for states in self.states.values():
                 states.conv[target] = states.conv[source]
                 states.matrix[target] = states.matrix[source]
@@ -319,15 +318,15 @@ class TorchKVCache:
             self._spared.clear()
             self._tables_have_changed()
 
-    def swap_states(self, rows: set[int]) -> None:
+    def swap_states(self, rows: Set[int]) -> None:
         """A step has written the next states of these rows to their spares. All states change places with their spares; the other rows
         are copied first, unless their spares are equal to them since an earlier step."""
-        for row in {slot.place.state for slot in self.table.states} - rows - self._spared:
-            for states in self.states.values():
-                copy_memory(states.spare_conv[row], states.conv[row])
-                copy_memory(states.spare[row], states.matrix[row])
-            self._spared.add(row)
-        self._spared -= rows
+        if len(rows) + len(self._spared) < len(self.table.states) or not rows.isdisjoint(self._spared):
+            for row in set(range(len(self.table.states))) - rows - self._spared:
+                for states in self.states.values():
+                    states.copy_to_spares(row)
+                self._spared.add(row)
+            self._spared -= rows
         self.state_steps += 1
         self.states, self._exchanged = self._exchanged, self.states
 

@@ -2,7 +2,7 @@
 
 `tracing` writes the instructions. `Program` holds them and their registers: a register is an f32 array `[tokens, width]`, and
 registers with disjoint lifetimes share memory. `TracedModel` runs a program over one KV cache: it gives each step the addresses of what
-every sequence keeps, and the angles of its positions. `FrameProgram` completes frames of speech codec tokens.
+every sequence keeps, and the angles of its positions.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ import torch
 from torch import Tensor
 
 from backends.adapters import AdapterRun
-from backends.base import CrossSpec, FrameSampling, KVSpec, Rope, Slot
-from backends.plan import PackedSegment, StepPlan
+from backends.base import CrossSpec, KVSpec, Rope, Segment, Slot
+from backends.plan import StepPlan, checkpoint_drafts
 from backends.torch.kernels import arena
-from backends.torch.kernels.library import CodecFrame, Instruction, ProgramStep, RegisterView, library
+from backends.torch.kernels.library import Instruction, ProgramStep, RegisterView, library
 from backends.torch.kernels.linear import AnyMatrix
 from backends.torch.kernels.mixture import KernelMixture
 from backends.torch.kv_cache import Slab, TorchKVCache
@@ -153,7 +153,7 @@ class Program:
         self._registers = torch.empty(0)
         self._large: Tensor | None = None
         self._known: dict[int, _RegisterLayout] = {}  # by tokens
-        self._last: _RegisterLayout | None = None  # of a program with replays
+        self.last = np.empty(0, np.int64)  # registers of the last `run` of a program with replays
         self._library = library()
 
     def run(
@@ -163,7 +163,7 @@ class Program:
         turn; `runs` int64 `[n, 3]` of adapters. The next run overwrites the result."""
         layout = self._register_layout(x.shape[0])
         if self._again:
-            self._last = layout
+            self.last = layout.addresses
         if x.dtype == torch.float32:
             ctypes.memmove(layout.input.data_ptr(), x.data_ptr(), 4 * x.numel())
         else:
@@ -206,14 +206,13 @@ class Program:
         """A pass over `tokens` tokens, whose registers take the beginning of `registers`. It points to what it is given, and to
         what it adds to `keep`."""
         turns = np.array([a.data_ptr() for a in angles], np.int64)
-        addresses = self._addresses(registers, tokens)
+        addresses = self.addresses(registers, tokens)
         keep += [addresses, turns]
         return self._step(addresses, tokens, spans, memory, turns)
 
-    def replay(self, tokens: int, spans: np.ndarray, memory: np.ndarray) -> None:
-        """The recurrent layers once more, over some of the tokens of the last run, which had `tokens` in all."""
-        assert self._last is not None
-        step = self._step(self._last.addresses, tokens, spans, memory, np.empty(0, np.int64))
+    def replay(self, addresses: np.ndarray, tokens: int, spans: np.ndarray, memory: np.ndarray) -> None:
+        """The recurrent layers once more, over some of the tokens of a pass that had `tokens` in all, whose registers these are."""
+        step = self._step(addresses, tokens, spans, memory, np.empty(0, np.int64))
         step.code, step.length = ctypes.addressof(self._again), len(self._again)
         self._library.grus_run_program(ctypes.byref(step), torch.get_num_threads())
 
@@ -252,9 +251,9 @@ class Program:
 
     def _layout_in(self, registers: Tensor, tokens: int) -> _RegisterLayout:
         views = (self.view(registers, register, tokens) for register in (self.input, self.output))
-        return _RegisterLayout(self._addresses(registers, tokens), *views)
+        return _RegisterLayout(self.addresses(registers, tokens), *views)
 
-    def _addresses(self, registers: Tensor, tokens: int) -> np.ndarray:
+    def addresses(self, registers: Tensor, tokens: int) -> np.ndarray:
         made: np.ndarray = registers.data_ptr() + 4 * tokens * self._offsets
         return made
 
@@ -322,6 +321,9 @@ def _instruction(op: ProgramOp, places: Sequence[int]) -> Instruction:
 # -- over one KV cache
 
 
+ReplayedPass = Callable[[np.ndarray, np.ndarray], None]  # runs recurrent layers again, over these spans and memory
+
+
 @dataclass(frozen=True)
 class Trace:
     """A traced program, and the ropes and tables whose rows at each position it takes as inputs."""
@@ -341,7 +343,7 @@ class TracedModel:
         self._make_replaying = traced.replaying
         self._replaying: Program | None = None  # for steps with draft tokens, of a model with recurrent layers
         self.inputs = [RotaryCache(ops, made) if isinstance(made, Rope) else TableRows(made) for made in traced.inputs]
-        self._longest = traced.longest
+        self.longest = traced.longest
         self._own = {layer: spec for layer, spec in enumerate(kv.specs) if isinstance(spec, KVSpec)}
         self._crossed = [layer for layer, spec in enumerate(kv.specs) if isinstance(spec, CrossSpec)]
         self._recurrent, self._states = list(kv.states), StateTables()
@@ -354,7 +356,7 @@ class TracedModel:
 
     def fits(self, plan: StepPlan) -> bool:
         """Whether the program is the less work of both ways, and causal attention is what is wanted."""
-        return all(len(packed) < self._longest and not packed.segment.mutual for packed in plan.segments)
+        return all(len(packed) < self.longest and not packed.segment.mutual for packed in plan.segments)
 
     def run(self, plan: StepPlan, x: Tensor, runs: Sequence[AdapterRun] = ()) -> Tensor:
         """The hidden states of all packed tokens, overwritten by the next run."""
@@ -380,20 +382,29 @@ class TracedModel:
         return self._replaying
 
     def commit(self, plan: StepPlan) -> None:
-        """The step has succeeded: its recurrent states become the sequences' own."""
-        if self._recurrent:
-            self.kv.swap_states({packed.slot.place.state for packed in plan.segments})
-            for packed in plan.segments:
-                if packed.segment.draft:
-                    self.kv.checkpoint_spares(packed.slot, packed.past, partial(self._replay, plan.total, packed))
+        """The step has succeeded; slots have their lengths before it."""
+        made = self._replaying
+        again = None if made is None else partial(made.replay, made.last, plan.total)
+        self.commit_rows(
+            [packed.segment for packed in plan.segments], [packed.start for packed in plan.segments], again
+        )
 
-    def _replay(self, tokens: int, packed: PackedSegment, count: int) -> None:
+    def commit_rows(self, segments: Sequence[Segment], starts: Sequence[int], again: ReplayedPass | None) -> None:
+        """Recurrent states become the sequences' own, and what drafts have added can be rolled back. `starts`: each segment's first row."""
+        if not self._recurrent:
+            checkpoint_drafts(self.kv, segments)
+            return
+        self.kv.swap_states({segment.slot.place.state for segment in segments})
+        for segment, start in zip(segments, starts):
+            if segment.draft and again is not None:
+                past = segment.slot.length
+                self.kv.checkpoint_spares(segment.slot, past, partial(self._replay, again, segment.slot, start, past))
+
+    def _replay(self, again: ReplayedPass, slot: Slot, start: int, past: int, count: int) -> None:
         """Make the recurrent states of one sequence after the first `count` tokens of the step with draft tokens that ran last."""
-        assert self._replaying is not None
-        span = np.array([(packed.start, count, packed.past, packed.slot.capacity, 0)], np.int64)
         memory = np.zeros((len(self.kv.specs), 1, 4), np.int64)
-        memory[self._recurrent] = self._state_memory([packed.slot])[..., [1, 0, 3, 2]]  # from the spares
-        self._replaying.replay(tokens, span, memory)
+        memory[self._recurrent] = self._state_memory([slot])[..., [1, 0, 3, 2]]  # from the spares
+        again(np.array([(start, count, past, slot.capacity, 0)], np.int64), memory)
 
     def _state_memory(self, slots: Sequence[Slot]) -> np.ndarray:
         """Addresses of each recurrent layer's states of each slot, and of their spares, `[recurrent layers, slots, 4]`."""
@@ -495,106 +506,3 @@ class TracedLogits:
         span, nothing = np.zeros((1, 5), np.int64), np.zeros((1, 1, 4), np.int64)
         span[0, 1] = len(hidden)
         return self.program.run(hidden.contiguous(), span, nothing, [])
-
-
-# -- frames of speech codec tokens, completed in one call: for each codebook a pass through the layers, its head, sampling, and the
-# embedding of the chosen code (src/codec/codec_frame.cpp).
-#
-# Buffers are set up once for each number of sequences, since only the inputs change from frame to frame.
-
-NUMBERS = 8  # of sequence counts whose buffers are kept
-
-
-class FrameProgram:
-    """`program` runs the layers; `turns(places)` returns the cosines and sines of its rotary embeddings, alternating."""
-
-    def __init__(
-        self,
-        program: Program,
-        turns: Callable[[Tensor], list[Tensor]],
-        specs: Sequence[KVSpec],
-        heads: Sequence[AnyMatrix],
-        tables: Sequence[AnyMatrix],
-        narrow: AnyMatrix | None,
-    ) -> None:
-        self.program, self.turns, self.specs, self.narrow = program, turns, list(specs), narrow
-        self.heads, self.tables = list(heads), list(tables)
-        self._addresses = [_addresses(heads), _addresses(tables)]
-        self.buffers: dict[int, _FrameBuffers] = {}
-        self._library = library()
-
-    def run(
-        self, hidden: Tensor, first: Tensor, ids: Tensor, noise: np.ndarray, random: np.ndarray, choice: FrameSampling
-    ) -> tuple[Tensor, Tensor]:
-        n, more = noise.shape
-        codes = torch.empty(n, 1 + more, dtype=torch.int32)
-        codes[:, 0] = ids
-        total = first.to(torch.float32, copy=True, memory_format=torch.contiguous_format)
-        hidden = hidden.float().contiguous()
-        noise, random = np.ascontiguousarray(noise, np.float32), np.ascontiguousarray(random, np.int32)
-        frame = self._buffers_for(n).frame
-        frame.hidden, frame.total, frame.codes = hidden.data_ptr(), total.data_ptr(), codes.data_ptr()
-        frame.noise, frame.random = noise.ctypes.data, random.ctypes.data
-        frame.temperature, frame.top_k, frame.top_p = choice.temperature, choice.top_k, choice.top_p
-        self._library.grus_codec_frame(ctypes.byref(frame), torch.get_num_threads())
-        return codes, total
-
-    def _buffers_for(self, n: int) -> _FrameBuffers:
-        if n not in self.buffers:
-            if len(self.buffers) == NUMBERS:
-                self.buffers.pop(next(iter(self.buffers)))
-            self.buffers[n] = _FrameBuffers(self, n)
-        return self.buffers[n]
-
-    def frame(self, n: int, passes: ctypes.Array[ProgramStep], x: Tensor, logits: Tensor) -> CodecFrame:
-        return CodecFrame(
-            passes=ctypes.addressof(passes),
-            count=len(passes),
-            sequences=n,
-            width=self.tables[0].columns,
-            vocab=self.heads[0].rows_each,
-            input=self.program.input,
-            output=self.program.output,
-            narrow=None if self.narrow is None else ctypes.addressof(self.narrow.matrix),
-            heads=self._addresses[0].ctypes.data,
-            tables=self._addresses[1].ctypes.data,
-            x=x.data_ptr(),
-            logits=logits.data_ptr(),
-        )
-
-
-class _FrameBuffers:
-    """Registers, KV cache, segments and rotary angles for `n` sequences. The first pass takes two tokens of each."""
-
-    def __init__(self, owner: FrameProgram, n: int) -> None:
-        count = len(owner.heads)
-        self._x = torch.empty(2 * n, owner.tables[0].columns)
-        self.logits = torch.empty(n, owner.heads[0].rows_each)
-        self._registers = torch.empty(2 * n * sum(owner.program.widths))
-        self._memory = torch.zeros(2 * n * sum(spec.heads * spec.dim for spec in owner.specs) * (count + 1))
-        self._keep: list[object] = []
-        memory = self._rows(owner.specs, n, count + 1)
-        passes = [self._pass(owner, n, 0, 2, count + 1, memory)]
-        passes += [self._pass(owner, n, 1 + i, 1, count + 1, memory) for i in range(1, count)]
-        self._passes = (ProgramStep * count)(*passes)
-        self.frame = owner.frame(n, self._passes, self._x, self.logits)
-
-    def _pass(self, owner: FrameProgram, n: int, seen: int, each: int, longest: int, memory: np.ndarray) -> ProgramStep:
-        spans = np.array([(i * each, each, seen, longest, 0) for i in range(n)], np.int64)
-        place = torch.arange(seen, seen + each, dtype=torch.int32).repeat(n)
-        angles = owner.turns(place)
-        self._keep += [spans, angles, memory]
-        return owner.program.step(self._registers, n * each, spans, memory, angles, self._keep)
-
-    def _rows(self, specs: Sequence[KVSpec], n: int, longest: int) -> np.ndarray:
-        """Where each sequence's keys and values lie, `[layers, n, 4]` as in src/program/program.hpp."""
-        sizes = [spec.heads * longest * spec.dim for spec in specs]
-        starts = np.cumsum([0, *(2 * n * size for size in sizes[:-1])])
-        rows = [start + size * np.arange(2 * n).reshape(n, 2) for start, size in zip(starts, sizes)]
-        made = np.zeros((len(specs), n, 4), np.int64)
-        made[..., :2] = self._memory.data_ptr() + 4 * np.array(rows, np.int64)
-        return made
-
-
-def _addresses(matrices: Sequence[AnyMatrix]) -> np.ndarray:
-    return np.array([ctypes.addressof(m.matrix) for m in matrices], np.int64)

@@ -7,7 +7,7 @@ steps can be scheduled asynchronously.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -28,10 +28,10 @@ from backends.base import (
     unprofiled,
 )
 from backends.kv_cache import SMALLEST_CAPACITY
-from backends.plan import HostSamples, PlannedStep, StepPlan, checkpoint_drafts, make_plan
+from backends.plan import HostSamples, PlannedStep, StepPlan, checkpoint_drafts, make_plan, settle_drafts
 from backends.torch.cache import TorchCache
 from backends.torch.cuda_graphs import DecodeGraphs
-from backends.torch.decode_step import DecodeSteps, FinishedStep, decode_steps
+from backends.torch.decode_step import DecodeSteps, FinishedStep, Settle, decode_steps
 from backends.torch.greedy_head import GREEDY_TOKENS, GreedyHead, greedy_head
 from backends.torch.kernels import library
 from backends.torch.kv_cache import TorchKVCache
@@ -40,8 +40,6 @@ from backends.torch.program import FEW, Program, TracedLogits, TracedModel
 from backends.torch.sample import TorchSamples, only_argmax, sample
 from backends.torch.tensors import upload
 from backends.torch.tracing import trace_logits, trace_model
-
-Settle = Callable[[Sequence[Segment], Mapping[Slot, SegmentOutput]], None]
 
 
 class TorchRunner:
@@ -69,9 +67,11 @@ class TorchRunner:
         self._sampled_last: dict[int, tuple[Tensor, int] | int] = {}  # or a number that is on the host
 
     def run(self, segments: Sequence[Segment]) -> TorchPendingStep | FinishedStep:
-        if self._decoding is not None and (finished := self._decoding.run(segments, self._sampled_last)) is not None:
-            self._drop_closed()
-            return finished
+        if self._decoding is not None:
+            finished = self._decoding.run(segments, self._sampled_last, self.settle or self._settle_own)
+            if finished is not None:
+                self._drop_closed()
+                return finished
         with torch.inference_mode():
             plan = make_plan(segments)
             for packed in plan.segments:
@@ -103,8 +103,6 @@ class TorchRunner:
                     checkpoint_drafts(self.kv, segments)
                     cache.commit()
                 else:
-                    if not self.kv.recurrent:
-                        checkpoint_drafts(self.kv, segments)
                     traced.commit(plan)
             for packed in plan.segments:
                 packed.slot.length += len(packed)
@@ -296,6 +294,9 @@ class TorchRunner:
     def set_last(self, slot: Slot, token: int) -> None:
         """Make `token` the slot's next input."""
         self._sampled_last[slot.id] = token
+
+    def _settle_own(self, segments: Sequence[Segment], tokens: Mapping[Slot, SegmentOutput]) -> None:
+        settle_drafts(self.kv, segments, tokens, self.run, self.set_last)
 
     def _drop_closed(self) -> None:
         if len(self._sampled_last) > 2 * len(self.kv.table.slots) + 16:

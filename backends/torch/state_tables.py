@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from torch import Tensor
 
+from backends.torch.tensors import copy_memory
+
 
 @dataclass
 class RecurrentStates:
@@ -22,6 +24,10 @@ class RecurrentStates:
     def exchanged(self) -> RecurrentStates:
         """The same with each table in its spare's place."""
         return RecurrentStates(self.spare_conv, self.spare, self.matrix, self.conv)
+
+    def copy_to_spares(self, row: int) -> None:
+        copy_memory(self.spare_conv[row], self.conv[row])
+        copy_memory(self.spare[row], self.matrix[row])
 
 
 class StateTables:

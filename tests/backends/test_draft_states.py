@@ -101,7 +101,7 @@ def test_a_rejected_draft_moves_no_states_of_other_sequences(folder: Path, monke
         copied.append(source.nbytes)
         copy_memory(to, source)
 
-    monkeypatch.setattr("backends.torch.kv_cache.copy_memory", counted)
+    monkeypatch.setattr("backends.torch.state_tables.copy_memory", counted)
     model = Passes(folder, "torch", True)
     slots = [model.open() for _ in range(4)]
     prompts = [np.random.default_rng(seed).integers(0, 250, 5 + seed).tolist() for seed in range(4)]
@@ -122,3 +122,20 @@ def test_a_rejected_draft_moves_no_states_of_other_sequences(folder: Path, monke
         want = model.logits(whole, [*tokens, 9])[-1]
         np.testing.assert_allclose(model.logits(slot, [9])[-1], want, atol=2e-5, rtol=1e-5)
         model.kv.close(whole)
+
+
+def test_states_beside_a_step_stay_though_a_slot_has_closed(folder: Path) -> None:
+    """Its row of states was equal to its spare, which counts no more."""
+    model = Passes(folder, "torch", True)
+    slots = [model.open() for _ in range(3)]
+    for slot in slots:
+        model.logits(slot, [5, 6, 7])
+    before = model.kv.snapshot(slots[1])
+    model.logits(slots[1], [9])
+    model.logits(slots[0], [7])
+    model.kv.close(slots[2])
+    model.kv.restore(slots[1], before)
+    model.logits(slots[0], [8])
+    after = model.kv.snapshot(slots[1])
+    for own, other in zip(*map(model.kv.export_snapshot, (before, after)), strict=True):
+        np.testing.assert_array_equal(own, other)

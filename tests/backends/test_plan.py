@@ -56,7 +56,7 @@ def test_a_draft_samples_every_row_it_needs() -> None:
     )
     plan = make_plan([draft, Segment(b, [3], sample=Sampling(noise=0.9))])
     assert [s.noise for s in plan.samplings] == [0.9, 0.0, 0.1, 0.2, 0.4]
-    tokens = sampled_tokens(plan, [77, 10, 11, 99, 98])
+    tokens = sampled_tokens(plan, [77, 10, 11, 99, 98], [1.0] * 5)
     assert tokens[a].ids == [10, 11, 99]
     assert tokens[a].accepted == 2
     assert tokens[b].ids == [77]

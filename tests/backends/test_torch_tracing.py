@@ -253,7 +253,7 @@ def test_a_step_that_fails_changes_no_state(tmp_path: Path, monkeypatch: pytest.
             with monkeypatch.context() as patch:
                 patch.setattr(side.runner, "_sample", lambda *_, **__: 1 // 0)
                 with pytest.raises(ZeroDivisionError):
-                    side.runner.run([Segment(slot, tokens(3, 1), sample=Sampling())])
+                    side.runner.run([Segment(slot, tokens(3, 1), sample=Sampling(), want=range(3))])  # in several calls
         made.append(side.runner.run([Segment(slot, tokens(3, 1), want=range(3))]).read()[slot].logits)
     assert side.runner._traced is not None
     np.testing.assert_array_equal(made[1], made[0])

@@ -187,6 +187,8 @@ class DecodeStep(ctypes.Structure):
         ("inputs", c_int64),
         *((name, c_void_p) for name in ("positions", "angles", "rows")),
         ("output", c_int64),
+        ("wanted", c_void_p),
+        ("wanted_count", c_int64),
         *((name, c_void_p) for name in ("head", "shortlist", "samplers", "best", "places", "tokens")),
     ]
 
@@ -348,7 +350,7 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
         [POINTER(MixtureParams), c_void_p, c_int64, c_void_p, c_int64, c_int64, c_void_p, c_int64, c_int32],
     ),
     "grus_run_program": (None, [POINTER(ProgramStep), c_int32]),
-    "grus_decode_step": (None, [POINTER(DecodeStep), c_int32]),
+    "grus_decode_step": (c_int32, [POINTER(DecodeStep), c_int32]),
     "grus_codec_frame": (None, [POINTER(CodecFrame), c_int32]),
 }
 

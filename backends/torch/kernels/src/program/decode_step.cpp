@@ -3,6 +3,7 @@
 #include "program/decode_step.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "common/scratch.hpp"
 
@@ -19,28 +20,42 @@ namespace {
 
 void find_angles(const DecodeStep& step) {
     float* room = step.rows;
-    const int64_t sequences = step.program.tokens;
+    const int64_t tokens = step.program.tokens;
     for (int64_t i = 0; i < step.inputs; ++i) {
-        const PositionTable* tables = step.tables + i * sequences;
+        const PositionTable* tables = step.tables + i * tokens;
         for (int part = 0; part < 2; ++part) {
             const auto row = [&](int64_t t) {
                 return (part ? tables[t].sin : tables[t].cos) + (step.positions[t] - tables[t].first) * tables[t].width;
             };
-            step.angles[2 * i + part] = sequences == 1 ? row(0) : room;
-            for (int64_t t = 0; sequences > 1 && t < sequences; ++t) room = std::copy_n(row(t), tables[t].width, room);
+            step.angles[2 * i + part] = tokens == 1 ? row(0) : room;
+            for (int64_t t = 0; tokens > 1 && t < tokens; ++t) room = std::copy_n(row(t), tables[t].width, room);
         }
     }
 }
 
-}  // namespace
+// Of the wanted tokens what the program has made, one row behind the other.
+const float* wanted_rows(const DecodeStep& step) {
+    const int64_t n = step.wanted_count, width = step.program.widths[step.output];
+    const float* x = step.program.registers[step.output];
+    if (step.wanted[n - 1] - step.wanted[0] == n - 1) return x + step.wanted[0] * width;
+    static thread_local Scratch scratch;
+    float* const made = reinterpret_cast<float*>(scratch.at_least(n * width * 4));
+    float* room = made;
+    for (int64_t i = 0; i < n; ++i) room = std::copy_n(x + step.wanted[i] * width, width, room);
+    return made;
+}
 
-extern "C" {
+// Of bits, since a sum of floats would be a chain of additions.
+bool are_finite(const float* x, int64_t n) {
+    constexpr uint32_t exponent = 0x7f800000;
+    uint32_t found = 0;
+    for (int64_t i = 0; i < n; ++i) found |= (std::bit_cast<uint32_t>(x[i]) & exponent) == exponent;
+    return !found;
+}
 
-GRUS_API void grus_decode_step(const DecodeStep* step, int32_t threads) {
-    find_angles(*step);
-    grus_run_program(&step->program, threads);
-    const float* x = step->program.registers[step->output];
-    const int64_t n = step->program.tokens, width = step->program.widths[step->output];
+void choose(const DecodeStep* step, int32_t threads) {
+    const float* x = wanted_rows(*step);
+    const int64_t n = step->wanted_count, width = step->program.widths[step->output];
     if (step->head && !step->samplers) {
         if (!step->shortlist || !grus_shortlist(step->shortlist, x, n, width, step->best, step->places, nullptr, threads))
             grus_matmul_argmax(step->head, x, n, width, step->best, step->places, nullptr, threads);
@@ -59,6 +74,20 @@ GRUS_API void grus_decode_step(const DecodeStep* step, int32_t threads) {
     grus_argmax(logits, n, vocabulary, step->best, step->places, threads);
     std::copy_n(step->places, n, step->tokens);
     if (step->samplers) grus_sample(logits, n, vocabulary, step->best, step->samplers, step->tokens, threads);
+}
+
+}  // namespace
+
+extern "C" {
+
+// Whether a largest logit, or a hidden state of any token, is no finite number.
+GRUS_API int32_t grus_decode_step(const DecodeStep* step, int32_t threads) {
+    find_angles(*step);
+    grus_run_program(&step->program, threads);
+    choose(step, threads);
+    const ProgramStep& made = step->program;
+    if (step->head && !are_finite(made.registers[step->output], made.tokens * made.widths[step->output])) return 1;
+    return !are_finite(step->best, step->wanted_count);
 }
 
 }  // extern "C"
