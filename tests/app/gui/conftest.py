@@ -41,6 +41,11 @@ class Opened:
     def until(self, condition: Callable[[], Any], seconds: float = 5.0) -> None:
         self.qtbot.waitUntil(lambda: bool(condition()), timeout=round(seconds * 1000))
 
+    def saved(self, file: Path) -> str:
+        """The text of a small file that is being saved: there is one before there is something in it."""
+        self.until(lambda: file.exists() and file.stat().st_size)
+        return file.read_text(encoding="utf-8-sig")
+
     def settle(self) -> None:
         """What was asked of the store is on disk, and its answers have arrived."""
         self.context.store.wait()

@@ -108,8 +108,7 @@ def test_text_is_edited_where_it_stands_copied_and_exported(grus: Opened, pane: 
     grus.qtbot.keyClick(pane.list, Qt.Key.Key_C, CTRL | SHIFT)
     assert QGuiApplication.clipboard().text().startswith("The crane dances.\n")
     pane.write(pane.results.items[0], tmp_path / "out.srt")
-    grus.until(lambda: (tmp_path / "out.srt").exists())
-    assert "The crane dances." in (tmp_path / "out.srt").read_text()
+    assert "The crane dances." in grus.saved(tmp_path / "out.srt")
 
 
 def test_the_microphone_by_shortcut_and_captions(grus: Opened, pane: ListenPane) -> None:

@@ -89,8 +89,7 @@ def test_a_name_is_corrected_by_a_click_in_the_whole_recording(grus: Opened, pan
     assert {word.speaker for word in item.segments[0].words} == {"Eva Kranich"}
     assert remembered(pane.context) == ["Eva Kranich"]
     pane.write(item, tmp_path / "out.vtt")
-    grus.until(lambda: (tmp_path / "out.vtt").exists())
-    assert "<v Eva Kranich>" in (tmp_path / "out.vtt").read_text()
+    assert "<v Eva Kranich>" in grus.saved(tmp_path / "out.vtt")
     pane.copy()
     assert QGuiApplication.clipboard().text().startswith("Eva Kranich: ")
     pane.moved(pane.results.undo)

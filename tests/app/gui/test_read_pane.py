@@ -132,8 +132,7 @@ def test_tables_are_grids(grus: Opened, sheet: Sheet, tmp_path: Path, monkeypatc
     assert cells is not None
     cells.item(1, 1).setText("1.60")
     pane.write(pane.results.items[0], "csv", tmp_path / "out.csv")
-    grus.until(lambda: (tmp_path / "out.csv").exists())
-    assert "red,1.60" in (tmp_path / "out.csv").read_text(encoding="utf-8-sig")
+    assert "red,1.60" in grus.saved(tmp_path / "out.csv")
 
 
 def test_a_pasted_picture_is_read(grus: Opened, sheet: Sheet, tmp_path: Path) -> None:
