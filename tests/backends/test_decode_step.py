@@ -248,14 +248,19 @@ def test_what_cannot_run_changes_nothing(tmp_path: Path) -> None:
     assert (one.length, fresh.length) == (4, 0)
 
 
-def test_weights_that_are_no_numbers(tmp_path: Path) -> None:
-    folder = save("qwen3", tmp_path / "nan")
+def without_numbers(folder: Path) -> tuple[Together, int]:
+    """A sequence of a model whose hidden states are NaN."""
     file = folder / "model.safetensors"
     weights = {name: w.fill_(nan) if name.endswith("model.norm.weight") else w for name, w in load_file(file).items()}
     save_file(weights, file, {"format": "pt"})
     both = Together(folder)
     at = both.open(20)
     both.run((at, {"ids": tokens(4, 0)}))
+    return both, at
+
+
+def test_weights_that_are_no_numbers(tmp_path: Path) -> None:
+    both, at = without_numbers(save("qwen3", tmp_path / "nan"))
     (found,) = both.run((at, {"ids": [5], "sample": SAMPLED}))
     assert (found.nan, found.ids, both.count) == (True, [], 1)
     assert {slot.id for slot, _ in both.slots} == both.native.kv.poisoned  # type: ignore[attr-defined]
@@ -461,13 +466,7 @@ def test_drafts_that_cannot_run_change_nothing(tmp_path: Path) -> None:
 
 
 def test_drafts_of_weights_that_are_no_numbers(tmp_path: Path) -> None:
-    folder = save("qwen3_5", tmp_path / "nan")
-    file = folder / "model.safetensors"
-    weights = {name: w.fill_(nan) if name.endswith("model.norm.weight") else w for name, w in load_file(file).items()}
-    save_file(weights, file, {"format": "pt"})
-    both = Together(folder)
-    at = both.open(20)
-    both.run((at, {"ids": tokens(4, 0)}))
+    both, at = without_numbers(save("qwen3_5", tmp_path / "nan"))
     own = {"ids": [3, 4, 5], "draft": 2, "samples": [SAMPLED, Sampling()], "sample": Sampling()}
     (found,) = both.run((at, {**own, "hidden": True}))
     assert (found.nan, found.ids, found.accepted, both.count) == (True, [], 0, 1)
