@@ -120,15 +120,18 @@ bool cpu_supports(TierId choice) {
 #endif
 
 // Intel's cores read two panels side by side with software prefetch 2 KB ahead up to twice as fast as one panel after the other.
-constexpr int64_t kAhead = 2048;
+constexpr int64_t kAhead = 2048, kFarAhead = 1536;
 
-PanelStream intel_stream(Code, int64_t) { return {kAhead, true}; }
+PanelStream intel_stream(Code, int64_t) { return {kAhead, true, false}; }
 
-// On AMD's Zen 4 the hardware prefetcher suffices as long as lines are loaded in order and a core's window of instructions reaches far enough
-// ahead of what it computes. Of many tokens it does not: then software prefetch gives up to half as much again. Elsewhere it costs a third.
+// On AMD's Zen 4 a core's window of instructions reaches far enough ahead of what it computes for a few tokens, as long as lines are loaded in
+// order: asking for each line once more, into the first cache, costs a third. But the hardware prefetcher ends at the end of a page, and a line
+// in two, asked for into the second cache, which fetches lines by twos, leads it on. Of many tokens the window does not reach far enough: then
+// prefetch into the first cache gives up to half as much again.
 PanelStream zen4_stream(Code code, int64_t tokens) {
     const int64_t fewest = code == Code::S8 ? 8 : 4;  // tokens
-    return {code < Code::F32 && tokens >= fewest ? kAhead : 0, false};
+    const bool few = tokens < fewest;
+    return {code >= Code::F32 ? 0 : few ? kFarAhead : kAhead, false, few};
 }
 
 // Tuning of memory access by vendor.

@@ -31,6 +31,7 @@ struct Tile {  // one panel times one tile of tokens
     int64_t blocks;
     const int8_t* values;  // of a table format
     int64_t ahead;         // prefetch distance in bytes; 0: the data is in a cache
+    bool far;              // see PanelStream
     float* out;            // [n][16]
 };
 
@@ -327,6 +328,7 @@ struct WinogradOutputs {
 struct PanelStream {
     int64_t ahead;  // prefetch distance for codes in bytes; 0: no software prefetch
     bool in_pairs;  // whether two panels are read side by side
+    bool far;       // whether every other line is prefetched, into the second-level cache, instead of each line into the first
 };
 
 struct Tier {

@@ -212,7 +212,7 @@ PreparedPanel prepare_panel(const MatmulJob& job, const GrusMatrix& m, int64_t e
             const Rows given{data, row_bytes, rows, m.columns, false, 0, nullptr, nullptr, 0, nullptr, nullptr, nullptr, nullptr};
             job.tier.to_panel[of_dense(m.format)](given, job.padded(), room.scales);
             const auto* floats = reinterpret_cast<const uint8_t*>(room.scales);
-            return {&m, bias, {}, {floats, nullptr, nullptr, nullptr, {}, nullptr, job.panel.blocks, nullptr, 0, nullptr}, {}, {}};
+            return {&m, bias, {}, {floats, nullptr, nullptr, nullptr, {}, nullptr, job.panel.blocks, nullptr, 0, false, nullptr}, {}, {}};
         }
         const bool streamed = !bf12 && tokens <= job.tier.tile;
         for (int64_t at = 0; !bf12 && !streamed && at < rows * row_bytes; at += 64) PREFETCH(data + at);  // in order, once
@@ -226,7 +226,8 @@ PreparedPanel prepare_panel(const MatmulJob& job, const GrusMatrix& m, int64_t e
     if (job.as_stored(tokens) && data != room.panel) {  // several regions are read in turns; asked for in order first, they do not throw the prefetcher off
         for (int64_t at = 0; at < job.panel.codes; at += 64) PREFETCH(data + at);
     }
-    const int64_t ahead = data == room.panel ? 0 : job.stream(tokens).ahead;
-    const Tile tile{codes, room.scales, data, &job.panel, {}, nullptr, job.panel.blocks, values_of(m.format.table, job.tier.signed_bias), ahead, nullptr};
+    const PanelStream stream = job.stream(tokens);
+    const int64_t ahead = data == room.panel ? 0 : stream.ahead;
+    const Tile tile{codes, room.scales, data, &job.panel, {}, nullptr, job.panel.blocks, values_of(m.format.table, job.tier.signed_bias), ahead, stream.far, nullptr};
     return {&m, bias, {}, tile, {}, job.on_unit(job.width(tokens)) ? tile_for_unit(job, m, data, last, room) : UnitTile{}};
 }

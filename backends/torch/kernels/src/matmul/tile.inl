@@ -31,9 +31,14 @@ INLINE void quantized_panels(const Tile (&in)[P]) {
     constexpr int words = notes_per_block(Halves);
     [[maybe_unused]] constexpr int32_t nothing = 0;
     for (int64_t b = 0; b < in[0].blocks; ++b) {
-        if (in[0].ahead)
-            for (int p = 0; p < P; ++p)
-                for (int64_t at = 0; at < code_bytes(C); at += 64) PREFETCH(codes[p] + in[0].ahead + at);
+        if (in[0].ahead) {
+            for (int p = 0; p < P; ++p) {
+                if (N <= 4 && in[0].far)
+                    for (int64_t at = 0; at < code_bytes(C); at += 128) PREFETCH_FAR(codes[p] + in[0].ahead + at);
+                else
+                    for (int64_t at = 0; at < code_bytes(C); at += 64) PREFETCH(codes[p] + in[0].ahead + at);
+            }
+        }
         if constexpr (in_order)
             for (int p = 0; p < P; ++p)
                 unrolled<code_bytes(C) / 64>([&](auto line) INLINE_LAMBDA { loaded(load(codes[p] + 64 * decltype(line)::value)); });
