@@ -24,7 +24,7 @@ class KVDtype(IntEnum):
 
 
 class BlockScales(IntEnum):
-    NONE, UNSIGNED, SIGNED, E4M3 = range(4)
+    NONE, SIX_BITS, FOUR_BITS, SIGNED, E4M3 = range(5)
 
 
 class CodeTable(IntEnum):
@@ -85,10 +85,10 @@ PACKINGS: dict[str, PackedFormat] = {
     "Q4_1": PackedFormat(_format(Code.U4, minima=True), 32),
     "Q5_0": PackedFormat(_format(Code.U5, offset=16), 32),
     "Q5_1": PackedFormat(_format(Code.U5, minima=True), 32),
-    "Q2_K": PackedFormat(_format(Code.U2, per_scale=8, minima=True, block_scales=BlockScales.UNSIGNED, halves=2), 256),
+    "Q2_K": PackedFormat(_format(Code.U2, per_scale=8, minima=True, block_scales=BlockScales.FOUR_BITS, halves=2), 256),
     "Q3_K": PackedFormat(_format(Code.U3, per_scale=8, block_scales=BlockScales.SIGNED, halves=2, offset=4), 256),
-    "Q4_K": PackedFormat(_format(Code.U4, per_scale=8, minima=True, block_scales=BlockScales.UNSIGNED), 256),
-    "Q5_K": PackedFormat(_format(Code.U5, per_scale=8, minima=True, block_scales=BlockScales.UNSIGNED), 256),
+    "Q4_K": PackedFormat(_format(Code.U4, per_scale=8, minima=True, block_scales=BlockScales.SIX_BITS), 256),
+    "Q5_K": PackedFormat(_format(Code.U5, per_scale=8, minima=True, block_scales=BlockScales.SIX_BITS), 256),
     "Q6_K": PackedFormat(_format(Code.U6, per_scale=8, block_scales=BlockScales.SIGNED, halves=2, offset=32), 256),
     "IQ4_NL": PackedFormat(_format(Code.L4, table=CodeTable.IQ4), 32),
     "IQ4_XS": PackedFormat(_format(Code.L4, per_scale=8, block_scales=BlockScales.SIGNED, table=CodeTable.IQ4), 256),

@@ -64,7 +64,7 @@ INLINE void load_halves(const uint8_t* from, int64_t n, float* out) {
 
 INLINE void load_bytes(const uint8_t* codes, int64_t n, float scale, float least, float* out) {
     int64_t i = 0;
-    for (; i + kRows <= n; i += kRows) store(out + i, fma(load_u8(codes + i), broadcast(&scale), broadcast(&least)));
+    for (; i + kRows <= n; i += kRows) store(out + i, fma(to_floats(octets(codes + i)), broadcast(&scale), broadcast(&least)));
     for (; i < n; ++i) out[i] = static_cast<float>(codes[i]) * scale + least;
 }
 

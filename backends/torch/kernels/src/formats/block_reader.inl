@@ -78,7 +78,20 @@ INLINE Floats load_e8m0(const uint8_t* from) {
 }
 
 INLINE Floats load_block_scales(BlockScales kind, const uint8_t* from) {
-    return kind == BlockScales::Unsigned ? load_u8(from) : kind == BlockScales::Signed ? load_s8(from) : load_e4m3(from);
+    return kind == BlockScales::Signed ? load_s8(from) : load_e4m3(from);
+}
+
+// A block's scales and minima of four or six bits, see Panel.
+INLINE void load_four_bits(const uint8_t* from, Floats& scale, Floats& minimum) {
+    const Octets both = octets(from);
+    scale = to_floats(shift_and_mask<0, 15>(both));
+    minimum = to_floats(shift_and_mask<4, 15>(both));
+}
+INLINE void load_six_bits(const uint8_t* from, const uint8_t* block_minima, int64_t block, Floats& scale, Floats& minimum) {
+    const Octets step = octets(from), lows = octets(block_minima + Panel::low_of_minimum(block));
+    const Octets low = Panel::is_upper(block) ? shift_and_mask<4, 15>(lows) : shift_and_mask<0, 15>(lows);
+    scale = to_floats(shift_and_mask<0, 63>(step));
+    minimum = to_floats(either(shift_and_mask<2, 0x30>(step), low));
 }
 
 // A panel's scales and minima, block after block: as `expand_scales` has laid them out, or (Stored) made of what is stored, in
@@ -127,12 +140,13 @@ class Scales {
                     m_ += 2 * kRows;
                 }
             }
-            scale = mul(of_group_, Minima ? load_u8(block_scales_) : load_s8(block_scales_));
+            Floats step;
+            if constexpr (!Minima) step = load_s8(block_scales_);
+            else if constexpr (Halves == 2) load_four_bits(block_scales_, step, minimum);
+            else load_six_bits(block_scales_, block_minima_, b, step, minimum);
             block_scales_ += kRows;
-            if constexpr (Minima) {
-                minimum = mul(minima_of_group_, load_u8(block_minima_));
-                block_minima_ += kRows;
-            }
+            scale = mul(of_group_, step);
+            if constexpr (Minima) minimum = mul(minima_of_group_, minimum);
         }
     }
 

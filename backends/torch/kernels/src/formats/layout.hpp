@@ -26,7 +26,8 @@ constexpr int kQuad = 4;    // neighbouring columns of one row, the unit of a by
 
 enum class Code : int32_t { S8, U6, U5, U4, U3, U2, U1, L4, L3, F32, F16, BF16, F8, Count };
 enum class ScaleType : int32_t { F16, BF16, F32, None, E8M0 };  // E8M0: powers of two, a byte each; halved, as FP4's values are doubled
-enum class BlockScales : int32_t { None, Unsigned, Signed, E4M3 };  // bytes: whole numbers, or floats without a sign
+// A byte each, whole numbers or floats without a sign; or, with minima, whole numbers of six or four bits, see `Panel`.
+enum class BlockScales : int32_t { None, SixBits, FourBits, Signed, E4M3 };
 
 struct Format {
     Code code;
@@ -57,7 +58,8 @@ constexpr bool is_read_as_stored(const Format& f) {
     if (f.scale != ScaleType::F16 && f.scale != ScaleType::E8M0) return false;
     if (f.block_scales == BlockScales::None) return !f.minima && f.halves == 1 && f.blocks_per_scale == 1;
     if (f.blocks_per_scale != kStoredBlocks) return false;
-    return f.block_scales == BlockScales::Unsigned ? f.minima == 1 : !f.minima && (f.halves == 2 || f.code == Code::L4);
+    if (f.minima) return f.block_scales == (f.halves == 2 ? BlockScales::FourBits : BlockScales::SixBits);
+    return f.halves == 2 || f.code == Code::L4;
 }
 
 constexpr int64_t code_bytes(Code code) {  // of 16 rows of one block
@@ -79,7 +81,10 @@ inline int64_t scale_bytes(ScaleType type) { return type == ScaleType::F32 ? 4 :
 inline float half_of_e8m0(uint8_t code) { return as_float(code < 2 ? 0x00200000u << code : static_cast<uint32_t>(code - 1) << 23); }
 inline int64_t rounded(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 
-struct Panel {  // byte offsets inside a panel
+// Byte offsets inside a panel. Block scales and minima take no more bits than in a file, since one token's products wait for memory. Of four
+// bits, a scale and its minimum share a byte, the scale below. Of six, a scale's byte has the minimum's highest two bits on top, and the low
+// four of two minima, four blocks apart, share a byte.
+struct Panel {
     int64_t blocks, groups, blocks_per_scale, minima, block_scales, block_minima, codes, bytes;
     float unit;
     bool powers;  // whether scales are E8M0
@@ -93,11 +98,14 @@ struct Panel {  // byte offsets inside a panel
         minima = scales;
         block_scales = minima + (f.minima ? scales : 0);
         block_minima = block_scales + sub;
-        codes = block_minima + (f.minima ? sub : 0);
+        codes = block_minima + (f.block_scales == BlockScales::SixBits ? blocks / 2 * kRows : 0);
         bytes = codes + blocks * code_bytes(f.code);
         unit = unit_of(f);
         powers = f.scale == ScaleType::E8M0;
     }
+
+    static constexpr int64_t low_of_minimum(int64_t block) { return (block / kStoredBlocks * 4 + block % 4) * kRows; }  // in block_minima
+    static constexpr bool is_upper(int64_t block) { return block % kStoredBlocks >= 4; }
 };
 
 // Sixteen values, or eight for codes of three bits: then the highest bit is a sign. `bias`: what is added to each, see Tier::signed_bias.

@@ -164,7 +164,7 @@ template <Code C>
 void pack_blocks(const GrusMatrix& m, const Panel& p, uint8_t* panel, int lane, const Input& in, int64_t row, int64_t from, int64_t to) {
     const Format& f = m.format;
     uint8_t* codes = panel + p.codes + from * code_bytes(C) + kQuad * lane;
-    uint8_t *block_scales = panel + p.block_scales + from * f.halves * kRows + lane, *block_minima = panel + p.block_minima + from * f.halves * kRows + lane;
+    uint8_t *block_scales = panel + p.block_scales + from * f.halves * kRows + lane, *block_minima = panel + p.block_minima + lane;
     int64_t group = (from + f.blocks_per_scale - 1) / f.blocks_per_scale, next = group * f.blocks_per_scale;
     Block block{};
     uint8_t super[kQ6KBytes];
@@ -178,9 +178,15 @@ void pack_blocks(const GrusMatrix& m, const Panel& p, uint8_t* panel, int lane, 
             next += f.blocks_per_scale;
         }
         if (f.block_scales == BlockScales::None) continue;
-        for (int h = 0; h < f.halves; ++h, block_scales += kRows, block_minima += kRows) {
+        for (int h = 0; h < f.halves; ++h, block_scales += kRows) {
+            const uint8_t minimum = block.block_minimum[h];
             *block_scales = block.block_scale[h];
-            if (f.minima) *block_minima = block.block_minimum[h];
+            if (f.block_scales == BlockScales::FourBits) *block_scales |= static_cast<uint8_t>(minimum << 4);
+            if (f.block_scales == BlockScales::SixBits) {
+                *block_scales |= static_cast<uint8_t>((minimum & 0x30) << 2);
+                uint8_t& low = block_minima[Panel::low_of_minimum(b)];
+                low = static_cast<uint8_t>(Panel::is_upper(b) ? (low & 15) | minimum << 4 : minimum & 15);
+            }
         }
     }
 }
@@ -247,6 +253,21 @@ bool is_packed(const GrusMatrix& m, int64_t expert, int64_t panel) {
     return expert * panels_of(m) + panel < m.experts * panels_of(m) - unpacked;
 }
 
+struct BlockScale { float scale, minimum; };
+
+// Of a block, or of a half of one.
+BlockScale block_scale_of(const Format& f, const Panel& p, const uint8_t* panel, int64_t part, int lane) {
+    const int step = panel[p.block_scales + part * kRows + lane];
+    switch (f.block_scales) {
+        case BlockScales::E4M3: return {from_f16(static_cast<uint16_t>((step & 0x7f) << 7)), 0};
+        case BlockScales::Signed: return {static_cast<float>(static_cast<int8_t>(step)), 0};
+        case BlockScales::FourBits: return {static_cast<float>(step & 15), static_cast<float>(step >> 4)};
+        default: break;
+    }
+    const int low = panel[p.block_minima + Panel::low_of_minimum(part) + lane] >> (Panel::is_upper(part) ? 4 : 0) & 15;
+    return {static_cast<float>(step & 63), static_cast<float>((step >> 6) << 4 | low)};
+}
+
 void row_of(const GrusMatrix& m, const Panel& p, const uint8_t* panel, int lane, float* out) {
     const Format& f = m.format;
     const uint8_t* codes = panel + p.codes;
@@ -274,12 +295,9 @@ void row_of(const GrusMatrix& m, const Panel& p, const uint8_t* panel, int lane,
             const int64_t part = b * f.halves + i * f.halves / kBlock;
             float scale = d, minimum = m0;
             if (f.block_scales != BlockScales::None) {
-                uint8_t step = panel[p.block_scales + part * kRows + lane];
-                const float times = f.block_scales == BlockScales::E4M3     ? from_f16(static_cast<uint16_t>((step & 0x7f) << 7))
-                                    : f.block_scales == BlockScales::Signed ? static_cast<int8_t>(step)
-                                                                            : static_cast<float>(step);
-                scale = d * p.unit * times;
-                if (f.minima) minimum = -(m0 * static_cast<float>(panel[p.block_minima + part * kRows + lane]));
+                const BlockScale step = block_scale_of(f, p, panel, part, lane);
+                scale = d * p.unit * step.scale;
+                if (f.minima) minimum = -(m0 * step.minimum);
             }
             int code = values ? values[q[i]] : f.code == Code::S8 ? static_cast<int8_t>(q[i]) : f.code == Code::U1 ? 2 * q[i] : q[i];
             out[b * kBlock + i] = scale * static_cast<float>(code - f.offset) + minimum;

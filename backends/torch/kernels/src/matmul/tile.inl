@@ -253,7 +253,7 @@ inline Floats load_scale(ScaleType type, const uint8_t* from) {
 
 void expand_scales(const Format& f, const Panel& p, const uint8_t* panel, float* scales) {
     const int64_t unit = kRows * scale_bytes(f.scale);
-    const uint8_t *block_scales = panel + p.block_scales, *block_minima = panel + p.block_minima;
+    const uint8_t* block_scales = panel + p.block_scales;
     if (f.minima) {  // two regions are read in turns below; touched in order first, they do not throw the prefetcher off
         for (int64_t at = 0; at < p.codes; at += 64) PREFETCH(panel + at);
     }
@@ -262,11 +262,15 @@ void expand_scales(const Format& f, const Panel& p, const uint8_t* panel, float*
         Floats m = f.minima ? load_scale(f.scale, panel + p.minima + group * unit) : zeros();
         int64_t end = b + f.blocks_per_scale < p.blocks ? b + f.blocks_per_scale : p.blocks;
         for (; b < end; ++b) {
-            for (int h = 0; h < f.halves; ++h, scales += kRows, block_scales += kRows, block_minima += kRows) {
+            for (int h = 0; h < f.halves; ++h, scales += kRows, block_scales += kRows) {
                 Floats scale = d, minimum = m;
                 if (f.block_scales != BlockScales::None) {
-                    scale = mul(d, load_block_scales(f.block_scales, block_scales));
-                    if (f.minima) minimum = sub(zeros(), mul(m, load_u8(block_minima)));
+                    Floats step, least = zeros();
+                    if (f.block_scales == BlockScales::FourBits) load_four_bits(block_scales, step, least);
+                    else if (f.block_scales == BlockScales::SixBits) load_six_bits(block_scales, panel + p.block_minima, b, step, least);
+                    else step = load_block_scales(f.block_scales, block_scales);
+                    scale = mul(d, step);
+                    minimum = sub(zeros(), mul(m, least));
                 }
                 store(scales, scale);
                 if (f.minima) store(scales += kRows, minimum);

@@ -93,8 +93,10 @@ INLINE Floats load_f16(const uint8_t* from) { return {_mm256_cvtph_ps(load128(fr
 INLINE __m256 widen_bf16(__m128i v) { return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(v), 16)); }
 INLINE Floats load_bf16(const uint8_t* from) { return {widen_bf16(load128(from)), widen_bf16(load128(from + 16))}; }
 INLINE __m128i low64(const uint8_t* from) { return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from)); }
-INLINE Floats load_u8(const uint8_t* from) {
-    return to_floats({_mm256_cvtepu8_epi32(low64(from)), _mm256_cvtepu8_epi32(low64(from + 8))});
+#include "arch/octets_x86.inl"
+
+INLINE Floats to_floats(Octets x) {
+    return to_floats(Ints{_mm256_cvtepu8_epi32(x.v), _mm256_cvtepu8_epi32(_mm_unpackhi_epi64(x.v, x.v))});
 }
 INLINE Floats load_s8(const uint8_t* from) {
     return to_floats({_mm256_cvtepi8_epi32(low64(from)), _mm256_cvtepi8_epi32(low64(from + 8))});

@@ -81,7 +81,9 @@ INLINE Floats load_f16(const uint8_t* from) { return {_mm512_cvtph_ps(load256(fr
 INLINE Floats load_bf16(const uint8_t* from) {
     return {_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(load256(from)), 16))};
 }
-INLINE Floats load_u8(const uint8_t* from) { return {_mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(load128(from)))}; }
+#include "arch/octets_x86.inl"
+
+INLINE Floats to_floats(Octets x) { return {_mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(x.v))}; }
 INLINE Floats load_s8(const uint8_t* from) { return {_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(load128(from)))}; }
 INLINE void split_bf16(const uint8_t* from, Floats& even, Floats& odd) {
     __m512i v = _mm512_loadu_si512(from);

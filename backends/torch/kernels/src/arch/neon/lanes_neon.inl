@@ -101,9 +101,17 @@ INLINE Floats load_f16(const uint8_t* from) {
 INLINE Floats load_bf16(const uint8_t* from) {
     return each([&](int i) INLINE_LAMBDA { return vreinterpretq_f32_u32(vshll_n_u16(halves_at(from + 8 * i), 16)); });
 }
-INLINE Floats load_u8(const uint8_t* from) {
-    uint8x16_t v = vld1q_u8(from);
-    uint16x8_t low = vmovl_u8(vget_low_u8(v)), high = vmovl_u8(vget_high_u8(v));
+struct Octets { uint8x16_t v; };  // a byte a row, without a sign
+
+INLINE Octets octets(const uint8_t* from) { return {vld1q_u8(from)}; }
+template <int Right, int Mask>
+INLINE Octets shift_and_mask(Octets b) {
+    if constexpr (Right > 0) b.v = vshrq_n_u8(b.v, Right);
+    return {vandq_u8(b.v, vdupq_n_u8(Mask))};
+}
+INLINE Octets either(Octets x, Octets y) { return {vorrq_u8(x.v, y.v)}; }
+INLINE Floats to_floats(Octets x) {
+    uint16x8_t low = vmovl_u8(vget_low_u8(x.v)), high = vmovl_u8(vget_high_u8(x.v));
     return {vcvtq_f32_u32(vmovl_u16(vget_low_u16(low))), vcvtq_f32_u32(vmovl_u16(vget_high_u16(low))),
             vcvtq_f32_u32(vmovl_u16(vget_low_u16(high))), vcvtq_f32_u32(vmovl_u16(vget_high_u16(high)))};
 }

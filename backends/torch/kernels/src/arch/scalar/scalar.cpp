@@ -123,7 +123,23 @@ INLINE uint16_t half_at(const uint8_t* from, int i) {
 }
 INLINE Floats load_f16(const uint8_t* from) { return each([&](int i) { return from_f16(half_at(from, i)); }); }
 INLINE Floats load_bf16(const uint8_t* from) { return each([&](int i) { return from_bf16(half_at(from, i)); }); }
-INLINE Floats load_u8(const uint8_t* from) { return each([&](int i) { return static_cast<float>(from[i]); }); }
+struct Octets { uint8_t v[kRows]; };  // a byte a row, without a sign
+
+INLINE Octets octets(const uint8_t* from) {
+    Octets r;
+    std::memcpy(r.v, from, kRows);
+    return r;
+}
+template <int Right, int Mask>
+INLINE Octets shift_and_mask(Octets b) {
+    for (auto& v : b.v) v = static_cast<uint8_t>(v >> Right & Mask);
+    return b;
+}
+INLINE Octets either(Octets a, const Octets& b) {
+    for (int i = 0; i < kRows; ++i) a.v[i] |= b.v[i];
+    return a;
+}
+INLINE Floats to_floats(const Octets& a) { return each([&](int i) { return static_cast<float>(a.v[i]); }); }
 INLINE Floats load_s8(const uint8_t* from) {
     return each([&](int i) { return static_cast<float>(static_cast<int8_t>(from[i])); });
 }
