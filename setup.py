@@ -34,7 +34,7 @@ setup(
         Extension(
             f"backends.torch.kernels.{build.STEM}",
             sources=[str(source.relative_to(ROOT)) for source in build.sources()],
-            depends=[str(path.relative_to(ROOT)) for path in build.files()],
+            depends=["backends/torch/kernels/build.py", *(str(path.relative_to(ROOT)) for path in build.files())],
             include_dirs=[str(build.FOLDER.relative_to(ROOT))],
             define_macros=[build.define()],
             extra_compile_args=build.flags() if WINDOWS else [*build.flags(), "-g0"],
