@@ -47,6 +47,8 @@ class KernelMatrix(ctypes.Structure):
         ("stored_count", c_int64),
         ("bf12", c_void_p),
         ("unpacked", c_int64),
+        ("halves", c_void_p),
+        ("f32_inputs", c_bool),
     ]
 
 

@@ -81,7 +81,8 @@ def _encode(w: Tensor, address: int) -> tuple[Tensor, Tensor]:
 #
 # Rows are copied to huge pages, which are read half as fast again as a mapped file: at once if there is no file, otherwise in the
 # background (arena.py). f32 rows of a large file stay mapped, since copying takes longer than many a reply and the system can reclaim
-# mapped memory; but not small matrices, as a mixture's routers are, which each step reads. There are no experts.
+# mapped memory; but not small matrices, as a mixture's routers are, which each step reads. f32 that was bf16 once, as files of GGUF keep
+# routers, moves as bf16. There are no experts.
 
 TYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 SMALL = 1 << 30  # bytes of a file whose f32 rows move too
@@ -128,10 +129,28 @@ class RowMatrix(MatrixHandle):
             self.bf12 = made
             arena.release(self.w.data_ptr(), self.w.nbytes)
             return
+        if self.w.dtype == torch.float32 and _is_bf16(self.w):
+            self._move_halves()
+            return
         self._before = self.w
         self.w = self._copy_to_huge_pages()
         self.matrix.data = self.w.data_ptr()
         arena.release(self._before.data_ptr(), self._before.nbytes)
+
+    def _move_halves(self) -> None:
+        nbytes = self.w.numel() * 2
+        self._piece, address = arena.allocate(nbytes)
+        self._halves = self._piece.bytes_at(address, nbytes).view(torch.bfloat16).view(self.w.shape).copy_(self.w)
+        m, packing = self.matrix, formats.PACKINGS["BF16"]
+        self._halved = KernelMatrix(
+            packing.format, 1, m.rows, m.columns, address, m.bias, 2 * m.columns, f32_inputs=True
+        )
+        m.halves = ctypes.addressof(self._halved)
+
+    def set_bias(self, bias: Tensor) -> None:
+        super().set_bias(bias)
+        if self.matrix.halves:
+            self._halved.bias = self.matrix.bias
 
     def matmul(self, x: Tensor, out: Tensor) -> None:
         if len(x) < MANY or self.w.dtype != torch.float32 or has_matrix_unit():
@@ -150,6 +169,12 @@ class RowMatrix(MatrixHandle):
         ids, found = ids.to(torch.int64).contiguous(), torch.empty(len(ids), self.columns)
         self.library.grus_bf12_rows(self.handle, ids.data_ptr(), len(ids), found.data_ptr())
         return found
+
+
+def _is_bf16(w: Tensor) -> bool:
+    """Whether f32 numbers lose nothing as bf16."""
+    bits = w.view(torch.int32)
+    return not (bits[:1] & 0xFFFF).any() and not (bits & 0xFFFF).any()
 
 
 def _worth_a_copy(path: str) -> bool:

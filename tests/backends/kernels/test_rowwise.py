@@ -126,3 +126,25 @@ def test_small_files_and_matrices_of_f32_move_others_stay(tmp_path: Path, monkey
         arena.wait()
         assert (rows.matrix.data != mapped) == moves
         assert np.array_equal(matrix.rows(torch.tensor([29])).numpy(), floats[[29]])
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_f32_that_was_bf16_moves_as_such_to_the_bit(tier: str, tmp_path: Path, exact: bool) -> None:
+    floats = stored("BF16", 37, 300)[1].copy()
+    if not exact:
+        floats[36, 299] += np.float32(2**-20)
+    bias = torch.arange(37.0)
+    path = tmp_path / "weights"
+    path.write_bytes(floats.tobytes())
+    moving = rows_linear(
+        [Raw("w", str(path), 0, floats.nbytes, "F32", floats.shape, memoryview(floats).cast("B"))], [bias]
+    )
+    staying = rows_linear([raw(floats, "F32")], [bias])
+    arena.wait()
+    rows = moving.matrices[0]
+    assert isinstance(rows, RowMatrix)
+    assert bool(rows.matrix.halves) == exact
+    for tokens in (1, 2, 3, 8, 9, 130):
+        x = torch.randn(tokens, 300, generator=torch.Generator().manual_seed(tokens))
+        assert torch.equal(moving(x), staying(x))
+    assert np.array_equal(moving.rows(torch.tensor([36])).numpy(), floats[[36]])

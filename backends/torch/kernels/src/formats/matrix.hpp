@@ -33,6 +33,8 @@ struct GrusMatrix {
     int64_t stored_count;
     const GrusBf12* bf12;  // of bf16 whose rows lie here instead, in fewer bits; set at any time
     int64_t unpacked;  // panels, the last ones: they are made from `stored`, each when it is needed
+    const GrusMatrix* halves;  // of f32 rows that are bf16: the same numbers as such, which few tokens read; set at any time
+    bool f32_inputs;  // of such halves: inputs are not rounded to bf16
 };
 }
 

@@ -363,6 +363,7 @@ void run_prompt_group(const ExpertMatrices& all, const Gate* gate, const ExpertG
 void multiply(const GrusMatrix& m, const float* x, int64_t tokens, int64_t x_stride, float* y, int64_t y_stride, int threads,
               RowFunction each) {
     const Tier& tier = current_tier();
+    if (m.halves && tokens <= tier.tile) return multiply(*m.halves, x, tokens, x_stride, y, y_stride, threads, each);
     const bool thirds = uses_bf16x3(tier, m, tokens);
     if (!thirds && !uses_prompt_product(tier, m, tokens)) {
         MatmulJob job = make_job(m, nullptr, nullptr, x, x_stride, y, y_stride, threads, tokens);

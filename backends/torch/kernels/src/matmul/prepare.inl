@@ -31,7 +31,7 @@ struct MatmulJob {
 
     // Rows of a file meet activations that are not packed either.
     bool row_major() const { return m.row_bytes != 0 && !expanded; }
-    bool bf16_activations() const { return row_major() && m.format.code == Code::BF16 && tier.bf16; }
+    bool bf16_activations() const { return row_major() && m.format.code == Code::BF16 && tier.bf16 && !m.f32_inputs; }
     // Whether a panel's codes are what the matrix unit takes.
     static bool bytes_as_stored(const Format& f) { return f.code == Code::S8 && f.offset == 0 && !f.minima; }
     // Whether the matrix unit takes tiles of `n` tokens; if so, bf16 activations are laid out for it.
