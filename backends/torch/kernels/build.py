@@ -30,7 +30,16 @@ STAMP = FOLDER.with_name(
 
 # No value depends on "-fno-trapping-math"; without it no loop with a comparison of floats becomes vectors.
 # Python adds -fwrapv to what `setup.py` compiles, which costs a step of decoding 2 to 4 %.
-FLAGS = ["-std=c++20", "-O3", "-fno-wrapv", "-ffp-contract=off", "-fno-trapping-math", "-fPIC", "-fvisibility=hidden", "-Wno-psabi"]
+FLAGS = [
+    "-std=c++20",
+    "-O3",
+    "-fno-wrapv",
+    "-ffp-contract=off",
+    "-fno-trapping-math",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-Wno-psabi",
+]
 LINK = ["-pthread"]
 FLAGS_MSVC = ["/std:c++20", "/O2", "/EHsc"]
 

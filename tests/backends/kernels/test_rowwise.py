@@ -59,11 +59,15 @@ def test_nan_stays_nan(tier: str) -> None:
 
 def in_a_file(folder: Path, rows: int, columns: int, kind: str = "BF16") -> tuple[Raw, np.ndarray]:
     numbers, floats = stored(kind, rows, columns)
+    return kept_in(folder, numbers.buffer, kind, (rows, columns)), floats
+
+
+def kept_in(folder: Path, data: memoryview, kind: str, shape: tuple[int, ...]) -> Raw:
     path = folder / "weights"
-    path.write_bytes(b"head" + bytes(numbers.buffer))
+    path.write_bytes(b"head" + bytes(data))
     with path.open("rb") as file:
         whole = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    return Raw("w", str(path), 4, numbers.nbytes, kind, (rows, columns), memoryview(whole)[4:]), floats
+    return Raw("w", str(path), 4, data.nbytes, kind, shape, memoryview(whole)[4:])
 
 
 def test_rows_in_a_file_move_to_huge_pages_while_they_are_used(tmp_path: Path) -> None:
@@ -134,11 +138,7 @@ def test_f32_that_was_bf16_moves_as_such_to_the_bit(tier: str, tmp_path: Path, e
     if not exact:
         floats[36, 299] += np.float32(2**-20)
     bias = torch.arange(37.0)
-    path = tmp_path / "weights"
-    path.write_bytes(floats.tobytes())
-    moving = rows_linear(
-        [Raw("w", str(path), 0, floats.nbytes, "F32", floats.shape, memoryview(floats).cast("B"))], [bias]
-    )
+    moving = rows_linear([kept_in(tmp_path, floats.data, "F32", floats.shape)], [bias])
     staying = rows_linear([raw(floats, "F32")], [bias])
     arena.wait()
     rows = moving.matrices[0]
