@@ -29,7 +29,7 @@ STAMP = FOLDER.with_name(
 )  # in a wheel and in a bundle, which have no sources: `digest` when they were built
 
 # No value depends on "-fno-trapping-math"; without it no loop with a comparison of floats becomes vectors.
-# Python adds -fwrapv to what `setup.py` compiles, which costs a step of decoding 2 to 4 %.
+# Python adds -fwrapv to what `setup.py` compiles, which costs a step of decoding 1 to 3 %.
 FLAGS = [
     "-std=c++20",
     "-O3",
