@@ -114,7 +114,8 @@ def test_a_rejected_draft_moves_no_states_of_other_sequences(folder: Path, monke
         accepted = model.runner.run([segment]).read()[slots[0]].accepted
         assert accepted < 2
         ids.extend([7, 3, 4][: 1 + accepted])
-        if step == 0:  # what has been written since a sequence's spares were made is copied once; without kernels there are none
+        if step == 0:
+            # what has been written since a sequence's spares were made is copied once; without kernels there are none
             assert bool(copied) == library.available()
             copied.clear()
     assert not copied
