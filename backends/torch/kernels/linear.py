@@ -173,8 +173,7 @@ class RowMatrix(MatrixHandle):
 
 def _is_bf16(w: Tensor) -> bool:
     """Whether f32 numbers lose nothing as bf16."""
-    bits = w.view(torch.int32)
-    return not (bits[:1] & 0xFFFF).any() and not (bits & 0xFFFF).any()
+    return all(not (rows & 0xFFFF).any() for rows in w.view(torch.int32).split(64))
 
 
 def _worth_a_copy(path: str) -> bool:

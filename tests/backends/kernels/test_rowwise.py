@@ -144,6 +144,8 @@ def test_f32_that_was_bf16_moves_as_such_to_the_bit(tier: str, tmp_path: Path, e
     rows = moving.matrices[0]
     assert isinstance(rows, RowMatrix)
     assert bool(rows.matrix.halves) == exact
+    for matrix in (moving, staying):
+        matrix.matrices[0].set_bias(2 * bias)  # as where a matrix has moved before its bias is set
     for tokens in (1, 2, 3, 8, 9, 130):
         x = torch.randn(tokens, 300, generator=torch.Generator().manual_seed(tokens))
         assert torch.equal(moving(x), staying(x))
