@@ -130,3 +130,10 @@ def test_the_tiers_that_this_cpu_has_are_tested() -> None:
     assert library().grus_use_tier(TIERS.index("scalar"))
     library().grus_use_tier(-1)
     assert not library().grus_use_tier(99)
+
+
+@pytest.mark.parametrize("kind", ["Q2_K", "Q4_K", "Q5_K", "Q6_K", "Q8_0"])
+def test_packed_weights_take_as_many_bytes_as_in_the_file(kind: str) -> None:
+    """One token's products wait for memory."""
+    weight = make(kind, 64, 1024).weight
+    assert linear([weight], [None], torch.float32).nbytes == weight.data.nbytes
