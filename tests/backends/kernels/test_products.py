@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import torch
 
+from backends.base import Blocks
 from backends.torch.kernels import library as kernels
 from backends.torch.kernels.library import TIERS, library
 from backends.torch.kernels.linear import linear
-from tests.backends.kernels.weights_made_here import AFFINE, ALL, DENSE, FP8, GGUF, Case, columns_of, make, quantized
+from tests.backends.kernels.weights_made_here import AFFINE, ALL, DENSE, FP8, GGUF, Case, columns_of, make, quantized, raw
 
 FLOAT = torch.float32
 PROMPT = 64  # tokens from which on a matrix unit rounds both sides of a quantized product to bf16
@@ -57,6 +58,20 @@ def test_adversarial_blocks_at_odd_addresses(tier: str, kind: str) -> None:
     x[4] = 127  # the largest code everywhere
     for shift in (1, 2):
         check(make(kind, 19, columns, seed=5, hard=True, shift=shift), kind, x)
+
+
+@pytest.mark.parametrize("tokens", [1, 40])
+def test_each_power_that_can_scale_a_block(tier: str, tokens: int) -> None:
+    """Alone in its row, since beside a larger one it would not be seen."""
+    blocks = np.zeros((255, 17), np.uint8)  # the 256th is no number
+    blocks[:, 0] = np.arange(255)
+    blocks[:, 1] = 1  # the first weight: a half
+    matrix = linear([Blocks(raw(blocks, "U8"), "MXFP4", (255, 32))], [None], FLOAT)
+    want = 2.0 ** (np.arange(255) - 128)
+    for size in (2.0**-20, 2.0**20):  # the smallest weights are seen with the one, the largest with the other
+        got = matrix(torch.full((tokens, 32), size)).double().numpy()
+        seen = (want * size > 1e-37) & (want * size < 1e38)
+        assert np.allclose(got[:, seen], (want * size)[seen], rtol=2e-6, atol=0)
 
 
 @pytest.mark.parametrize("kind", ["F32", "BF16", "F16"])
