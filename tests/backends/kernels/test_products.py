@@ -10,7 +10,18 @@ from backends.base import Blocks
 from backends.torch.kernels import library as kernels
 from backends.torch.kernels.library import TIERS, library
 from backends.torch.kernels.linear import linear
-from tests.backends.kernels.weights_made_here import AFFINE, ALL, DENSE, FP8, GGUF, Case, columns_of, make, quantized, raw
+from tests.backends.kernels.weights_made_here import (
+    AFFINE,
+    ALL,
+    DENSE,
+    FP8,
+    GGUF,
+    Case,
+    columns_of,
+    make,
+    quantized,
+    raw,
+)
 
 FLOAT = torch.float32
 PROMPT = 64  # tokens from which on a matrix unit rounds both sides of a quantized product to bf16
