@@ -2,7 +2,7 @@
 
 A step with draft tokens takes longer than one without, and drafting takes time too; both are measured, by the number of tokens.
 Each sequence's acceptance is estimated by depth, beginning with that of the whole model. `DraftPolicy` gives the sequences of a
-batch as many draft tokens as make the most tokens a second, often none. What drafts have saved or lost is summed up: they stop
+batch as many draft tokens as make them fastest together, often none. What drafts have saved or lost is summed up: they stop
 while more than a hundredth of the time was lost, whatever the estimates say.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
+from math import log
 from typing import Generic, TypeVar
 
 S = TypeVar("S", bound=Hashable)
@@ -57,11 +58,16 @@ class StepTimes:
 
     def __init__(self) -> None:
         self._known: dict[int, float] = {}
+        self._once: set[int] = set()  # of these one alone was measured
 
     def record(self, tokens: int, seconds: float) -> None:
         old = self._known.get(tokens)
-        if old is None:
+        once = tokens in self._once
+        self._once.discard(tokens)
+        if old is None or (once and seconds < old):  # the first of a kind sets up what others find
             self._known[tokens] = seconds
+            if old is None:
+                self._once.add(tokens)
             return
         # One slow step, beside other work on the machine, must not decide. What slows one kind of step mostly slows all of them.
         new = 0.75 * old + 0.25 * min(seconds, 1.5 * old)
@@ -114,7 +120,7 @@ class DraftPolicy(Generic[S]):
         if chosen and self._since_plain >= _PLAIN_EVERY:
             chosen = {}
         elif not chosen and self._may_probe() and (open_ones := [s for s, most in room.items() if most > 0]):
-            chosen = {max(open_ones, key=lambda s: self._rate(s, 0)): 1}
+            chosen = self._best(room, plain, hopeful=True) or {max(open_ones, key=lambda s: self._rate(s, 0)): 1}
             self._probing = True
             self._probed, self._probe_from = self._total, self._balance
         self._since_plain, self._since_draft = (self._since_plain + 1, 0) if chosen else (0, self._since_draft + 1)
@@ -126,19 +132,25 @@ class DraftPolicy(Generic[S]):
             return False
         return self._total - self._probed >= self._probe_loss / _LOSS
 
-    def _best(self, room: Mapping[S, int], plain: float) -> dict[S, int]:
-        """Give draft tokens one by one to the sequence where the next one is likeliest to be accepted; keep the best state."""
+    def _best(self, room: Mapping[S, int], plain: float, hopeful: bool = False) -> dict[S, int]:
+        """Give draft tokens one by one to the sequence that gains most by it; keep the best state.
+
+        The best has the greatest product of all speeds: by their sum, a sequence that is a little likelier to be right would get
+        all draft tokens, and the others the longer steps alone. `hopeful`: no step takes longer than guessed, since one that was
+        measured in a bad moment would never be tried again.
+        """
         batch = len(room)
         depths = dict.fromkeys(room, 0)
         reach = {sequence: self._rate(sequence, 0) for sequence in room}  # how likely the next draft token is used
+        tokens = dict.fromkeys(room, 1.0)  # that a step makes of each
         rounds: list[int] = []  # sequences in each round of drafting
-        tokens, best, found = float(batch), _WORTH * batch / plain, dict[S, int]()
+        best, found = batch * log(_WORTH), dict[S, int]()
         while open_ones := [s for s in room if depths[s] < min(room[s], self._most)]:
-            sequence = max(open_ones, key=reach.__getitem__)
+            sequence = max(open_ones, key=lambda s: reach[s] / tokens[s])
             if reach[sequence] < 0.02:
                 break
             depth = depths[sequence]
-            tokens += reach[sequence]
+            tokens[sequence] += reach[sequence]
             depths[sequence] += 1
             reach[sequence] *= self._rate(sequence, depth + 1)
             if depth == len(rounds):
@@ -146,8 +158,11 @@ class DraftPolicy(Generic[S]):
             rounds[depth] += 1
             drafting = sum(self._drafting.get(n) or plain * _ROW_GUESS for n in rounds)
             step = self._steps.get(batch + sum(rounds)) or plain
-            if tokens / (max(step, plain) + drafting) > best:
-                best, found = tokens / (max(step, plain) + drafting), {s: n for s, n in depths.items() if n}
+            if hopeful:
+                step = min(step, plain * (1.0 + _ROW_GUESS * sum(rounds)))
+            gain = sum(map(log, tokens.values())) - batch * log((max(step, plain) + drafting) / plain)
+            if gain > best:
+                best, found = gain, {s: n for s, n in depths.items() if n}
         return found
 
     def _rate(self, sequence: S, depth: int) -> float:

@@ -21,12 +21,15 @@ def simulated(
     upkeep: float = 0.0,
     policy: DraftPolicy[int] | None = None,
     least: int = TOKENS,
+    setup: float = 0.0,
+    slowest: bool = False,
 ) -> float:
     """Times as fast as without drafts: a step takes 1 and `row` for each further token, a draft token of each sequence `drafting`. The
-    first draft after a while takes `upkeep` more for each token since the last one, of 64 at most."""
+    first draft after a while takes `upkeep` more for each token since the last one, of 64 at most; the first step with a number of tokens
+    `setup`. Of all sequences together, or of the slowest."""
     chance = random.Random(seed)
     policy = policy or DraftPolicy(5)
-    made, seconds, waiting = [0] * batch, 0.0, 0
+    made, seconds, waiting, seen = [0] * batch, 0.0, 0, set[int]()
 
     def jitter() -> float:
         return 1.0 + noise * (chance.random() * 2 - 1)
@@ -42,7 +45,8 @@ def simulated(
             policy.record_round(sum(length > at for length in chosen.values()), took)
             seconds += took
         tokens = batch + sum(chosen.values())
-        took = (1.0 + row * (tokens - 1)) * jitter()
+        took = (1.0 + row * (tokens - 1)) * jitter() + setup * (tokens not in seen)
+        seen.add(tokens)
         policy.record_step(tokens, batch, took)
         seconds += took
         for sequence in range(batch):
@@ -52,7 +56,7 @@ def simulated(
             if length:
                 policy.learn(sequence, length, accepted, batch)
             made[sequence] += accepted + 1
-    return sum(made) * (1.0 + row * (batch - 1)) / batch / seconds
+    return (min(made) if slowest else sum(made) / batch) * (1.0 + row * (batch - 1)) / seconds
 
 
 def fixed(acceptance: float, row: float, drafting: float, length: int) -> float:
@@ -112,6 +116,33 @@ def test_it_is_near_the_best_fixed_length(acceptance: float, row: float, draftin
     best = max(fixed(acceptance, row, drafting, length) for length in range(6))
     assert best > 1.1
     assert simulated(acceptance, row, drafting, noise=0.1) > 1 + 0.85 * (best - 1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_sequences_that_are_alike_gain_alike(seed: int) -> None:
+    """Even where the first step of each kind took twice as long."""
+    assert simulated(0.7, 0.08, 0.08, 4, 0.1, seed, setup=1.0, slowest=True) > 1.2
+    assert simulated(0.9, 0.1, 0.05, 4, 0.1, seed, setup=1.0, slowest=True) > 1.5
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_kind_of_step_that_was_measured_in_a_bad_moment_is_tried_again(seed: int) -> None:
+    """Steps of eight tokens take hardly longer than those of five, which alone do not pay."""
+    chance = random.Random(seed)
+    policy: DraftPolicy[int] = DraftPolicy(5)
+    for tokens, seconds in ((4, 1.0), (5, 1.25), (8, 2.4)):
+        for _ in range(3):
+            policy.record_step(tokens, 4, seconds)
+    chosen: list[int] = []
+    for _ in range(800):
+        lengths = policy.choose(dict.fromkeys(range(4), 1))
+        if lengths:
+            policy.record_round(len(lengths), 0.05)
+        chosen.append(sum(lengths.values()))
+        policy.record_step(4 + chosen[-1], 4, 1.0 if not lengths else 1.25 + 0.01 * chosen[-1])
+        for sequence in lengths:
+            policy.learn(sequence, 1, int(chance.random() < 0.7), 4)
+    assert chosen[-100:].count(4) > 80, chosen
 
 
 def test_sequences_are_told_apart() -> None:
