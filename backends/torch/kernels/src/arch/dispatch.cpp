@@ -140,6 +140,7 @@ const Tier* tuned_for_vendor(const Tier* tier, TierId choice) {
     if (!tier || !(zen4 || is_intel())) return tier;
     Tier* more = new Tier(*tier);  // one a tier, for ever
     more->stream = zen4 ? zen4_stream : intel_stream;
+    more->every_width = zen4;
     if (!zen4) more->ahead = kAhead;
     return more;
 }

@@ -14,8 +14,14 @@ template <Code C, int Halves, bool Minima, bool Stored>
 void fill_as(TileKernel (&row)[kWidths]) {
     row[0] = quantized_tile<C, Halves, Minima, 1, Stored>;
     row[1] = quantized_tile<C, Halves, Minima, 2, Stored>;
-    if constexpr (kTile >= 4) row[2] = quantized_tile<C, Halves, Minima, 4, Stored>;
-    if constexpr (kTile >= 8) row[3] = quantized_tile<C, Halves, Minima, 8, Stored>;
+    if constexpr (kTile >= 4) row[3] = quantized_tile<C, Halves, Minima, 4, Stored>;
+    if constexpr (kTile >= 8) {
+        row[2] = quantized_tile<C, Halves, Minima, 3, Stored>;
+        row[4] = quantized_tile<C, Halves, Minima, 5, Stored>;
+        row[5] = quantized_tile<C, Halves, Minima, 6, Stored>;
+        row[6] = quantized_tile<C, Halves, Minima, 7, Stored>;
+        row[7] = quantized_tile<C, Halves, Minima, 8, Stored>;
+    }
 }
 
 template <Code C, int Halves, bool Minima, bool Stored>
@@ -39,16 +45,16 @@ void fill_dense(Tier& tier) {
     auto& row = tier.kernels[static_cast<int>(C)][0][0];
     row[0] = dense_tile<C, 1>;
     row[1] = dense_tile<C, 2>;
-    if constexpr (kTile >= 4) row[2] = dense_tile<C, 4>;
-    if constexpr (kTile >= 8) row[3] = dense_tile<C, 8>;
+    if constexpr (kTile >= 4) row[3] = dense_tile<C, 4>;
+    if constexpr (kTile >= 8) row[7] = dense_tile<C, 8>;
 }
 
 void fill_f8(Tier& tier) {
     auto& row = tier.kernels[static_cast<int>(Code::F8)][0][0];
     row[0] = f8_tile<1>;
     row[1] = f8_tile<2>;
-    if constexpr (kTile >= 4) row[2] = f8_tile<4>;
-    if constexpr (kTile >= 8) row[3] = f8_tile<8>;
+    if constexpr (kTile >= 4) row[3] = f8_tile<4>;
+    if constexpr (kTile >= 8) row[7] = f8_tile<8>;
 }
 
 template <ScaleType T>
@@ -56,8 +62,8 @@ void fill_rows(Tier& tier, int type) {
     auto& row = tier.rows_kernels[type];
     row[0] = rows_tile<T, 1>;
     row[1] = rows_tile<T, 2>;
-    if constexpr (kTile >= 4) row[2] = rows_tile<T, 4>;
-    if constexpr (kTile >= 8) row[3] = rows_tile<T, 8>;
+    if constexpr (kTile >= 4) row[3] = rows_tile<T, 4>;
+    if constexpr (kTile >= 8) row[7] = rows_tile<T, 8>;
     tier.to_panel[type] = rows_to_panel<T>;
 }
 

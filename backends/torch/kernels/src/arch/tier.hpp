@@ -37,7 +37,7 @@ struct Tile {  // one panel times one tile of tokens
 
 using TileKernel = void (*)(const Tile&);
 using PairKernel = void (*)(const Tile&, const Tile&);
-constexpr int kWidths = 4;  // tiles of 1, 2, 4 and 8 tokens
+constexpr int kWidths = 8;  // most tokens of a tile; there are tiles of 1, 2, 4 and 8
 
 struct Rows {  // up to sixteen rows as they lie in a file, times a few tokens
     const uint8_t* data;
@@ -334,13 +334,14 @@ struct PanelStream {
 struct Tier {
     const char* name;
     int tile;         // most tokens of a tile
+    bool every_width; // whether quantized tiles of 3, 5, 6 and 7 tokens are used too
     int64_t ahead;    // best prefetch distance for rows as they are stored, in bytes; 0: no software prefetch
     PanelStream (*stream)(Code, int64_t tokens);  // of panels of these codes that so many tokens share
     int signed_bias;  // what this tier adds to signed codes to make them unsigned
-    TileKernel kernels[static_cast<int>(Code::Count)][2][2][kWidths];  // [code][halves - 1][minima][log2 tokens]
+    TileKernel kernels[static_cast<int>(Code::Count)][2][2][kWidths];  // [code][halves - 1][minima][tokens - 1]
     TileKernel stored_kernels[static_cast<int>(Code::Count)][2][2][kWidths];  // the same, of formats that `is_read_as_stored`
     PairKernel pair_kernels[static_cast<int>(Code::Count)][2][2][3];  // of those, two panels times 1, 2 or 4 tokens; may be null
-    RowsKernel rows_kernels[3][kWidths];  // [f32, f16, bf16][log2 tokens]
+    RowsKernel rows_kernels[3][kWidths];  // [f32, f16, bf16][tokens - 1]
     // Rows become a panel of floats, [columns, padded][16], with zeros where there are none.
     void (*to_panel[3])(const Rows&, int64_t padded, float* to);
     // A 12-bit row becomes one of bf16; `blocks` of 128 columns, all of them written.

@@ -66,15 +66,15 @@ void run_tile(const MatmulJob& job, PreparedPanel& prepared, int n, int64_t toke
         if (job.bf16_activations()) prepared.rows.x16 = job.bf16_at(token);
         else prepared.rows.x = job.floats_at(token);
         prepared.rows.out = out;
-        if (job.bf16_activations()) (prepared.rows.bases ? job.tier.bf16->bf12 : job.tier.bf16->rows)[log2_of(n)](prepared.rows);
-        else job.tier.rows_kernels[of_dense(f)][log2_of(n)](prepared.rows);
+        if (job.bf16_activations()) (prepared.rows.bases ? job.tier.bf16->bf12 : job.tier.bf16->rows)[n - 1](prepared.rows);
+        else job.tier.rows_kernels[of_dense(f)][n - 1](prepared.rows);
     } else {
         if (f.dense()) prepared.tile.dense = job.dense + token * job.padded();
         else prepared.tile.act = job.act_at(token);
         prepared.tile.out = out;
         const Code code = job.expanded ? Code::F32 : f.code;
         const auto& kernels = job.as_stored(tokens) ? job.tier.stored_kernels : job.tier.kernels;
-        kernels[static_cast<int>(code)][f.halves - 1][f.minima][log2_of(n)](prepared.tile);
+        kernels[static_cast<int>(code)][f.halves - 1][f.minima][n - 1](prepared.tile);
         prepared.tile.ahead = 0;
     }
     biased(prepared, n, out);
@@ -100,7 +100,7 @@ const PairKernel* pairs_for(const MatmulJob& job, int64_t count) {
     const PairKernel* kernels = job.tier.pair_kernels[static_cast<int>(f.code)][f.halves - 1][f.minima];
     const int first = job.width(count);
     if (first == kUnitPair) return job.on_unit(first) ? kernels : nullptr;
-    return kernels[log2_of(first)] ? kernels : nullptr;
+    return kernels[first / 2] ? kernels : nullptr;
 }
 
 void run_pair(const MatmulJob& job, const PairKernel* kernels, PreparedPanel& one, PreparedPanel& other, int n, int64_t token, float* out, UnitLayout& layout) {
@@ -116,7 +116,7 @@ void run_pair(const MatmulJob& job, const PairKernel* kernels, PreparedPanel& on
     one.tile.act = other.tile.act = job.act_at(token);
     one.tile.out = out;
     other.tile.out = beside;
-    kernels[log2_of(n)](one.tile, other.tile);
+    kernels[n / 2](one.tile, other.tile);
     one.tile.ahead = 0;
 }
 

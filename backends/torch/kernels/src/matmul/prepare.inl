@@ -48,6 +48,7 @@ struct MatmulJob {
     int width(int64_t left) const {
         if (bf16_activations() && on_unit(left)) return static_cast<int>(std::min<int64_t>(left, kUnitMost));
         if (on_unit(kUnitTokens) && left >= kUnitTokens) return kUnitTokens;
+        if (tier.every_width && !m.format.dense() && left < tier.tile) return static_cast<int>(left);
         int width = tier.tile;
         while (width > left) width /= 2;
         return width;
@@ -83,8 +84,6 @@ struct MatmulJob {
 };
 
 int of_dense(const Format& f) { return static_cast<int>(f.code) - static_cast<int>(Code::F32); }
-
-int log2_of(int width) { return width == 8 ? 3 : width / 2; }
 
 void prepare_tile(const MatmulJob& job, int64_t x_first, int64_t at, int n) {
     const GrusMatrix& m = job.m;

@@ -220,8 +220,8 @@ TARGET_END
 namespace grus {
 const Bf16Kernels* bf16_avx512() {
     static const Bf16ConvKernels conv = conv_kernels(std::make_integer_sequence<int, kMostPositions>{});
-    static const Bf16Kernels kernels{round_row, {rows_tile<1>, rows_tile<2>, rows_tile<4>, rows_tile<8>},
-                                     {bf12_tile<1>, bf12_tile<2>, bf12_tile<4>, nullptr}, &conv};
+    static const Bf16Kernels kernels{round_row, {rows_tile<1>, rows_tile<2>, nullptr, rows_tile<4>, nullptr, nullptr, nullptr, rows_tile<8>},
+                                     {bf12_tile<1>, bf12_tile<2>, nullptr, bf12_tile<4>}, &conv};
     return &kernels;
 }
 }  // namespace grus

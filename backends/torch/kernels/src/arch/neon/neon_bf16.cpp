@@ -86,7 +86,7 @@ TARGET_END
 
 namespace grus {
 const Bf16Kernels* bf16_neon() {
-    static const Bf16Kernels kernels{round_row, {rows_tile<1>, rows_tile<2>, rows_tile<4>, nullptr}, {}, nullptr};
+    static const Bf16Kernels kernels{round_row, {rows_tile<1>, rows_tile<2>, nullptr, rows_tile<4>}, {}, nullptr};
     return &kernels;
 }
 }  // namespace grus

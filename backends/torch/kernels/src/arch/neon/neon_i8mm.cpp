@@ -93,7 +93,7 @@ void mmla_tile(const Tile& in) {
 template <Code C, int Halves, bool Minima, bool Stored>
 void fill_as(TileKernel (&row)[kWidths]) {
     row[1] = mmla_tile<C, Halves, Minima, 2, Stored>;
-    row[2] = mmla_tile<C, Halves, Minima, 4, Stored>;
+    row[3] = mmla_tile<C, Halves, Minima, 4, Stored>;
 }
 
 template <Code C, int Halves, bool Minima, bool Stored>
