@@ -20,6 +20,7 @@ from engine.pipelines.prompt import open_image, open_sound
 from engine.starter import GUIDE
 from engine.types import SamplingParams, Timings
 from engine.vision.processor import hearing, seeing
+from engine.whole_file import whole_file
 
 if TYPE_CHECKING:
     from app.commands.server_items import ChatServerItems
@@ -240,7 +241,8 @@ class _Conversation:
         else:
             text = "\n\n".join(f"**{m['role'].capitalize()}**\n\n{_markdown(m)}" for m in messages)
         try:
-            path.write_text(text + "\n", encoding="utf-8")
+            with whole_file(path) as part:
+                part.write_text(text + "\n", encoding="utf-8")
         except OSError as error:
             print(f"{path} could not be written: {error.strerror}.")
         else:

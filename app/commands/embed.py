@@ -16,6 +16,7 @@ import numpy as np
 import grus
 from app.commands.options import add_profile, add_where, check_profile, load_options, say_quantized, writable
 from engine.errors import BadRequest
+from engine.whole_file import whole_file
 
 DESCRIPTION = """\
 Makes vectors that stand for texts: texts of the same meaning have vectors of nearly the same direction.
@@ -63,7 +64,8 @@ def run(options: argparse.Namespace) -> int:
         sys.stdout.write(written(vectors, kind).decode())
         return 0
     try:
-        options.output.write_bytes(written(vectors, kind))
+        with whole_file(options.output) as part:
+            part.write_bytes(written(vectors, kind))
     except OSError as error:
         raise BadRequest(f"{options.output} could not be written: {error.strerror or error}.", "output") from None
     print(f"{len(vectors)} vectors of {vectors.shape[1]} numbers -> {options.output}", file=sys.stderr)

@@ -22,6 +22,7 @@ from engine.pipelines.listening.speakers import SpeakerActivity
 from engine.pipelines.listening.transcript import FORMATS, Transcript, TranscriptSegment, write
 from engine.pipelines.listening.transcription import Captions, ListenOptions
 from engine.pipelines.listening.voice_activity import FORMATS as SPEECH_FORMATS
+from engine.whole_file import whole_file
 
 DESCRIPTION = """\
 Writes down what is said in sound files, or at the microphone while it is said.
@@ -242,10 +243,9 @@ def _save(text: str, file: Path, options: argparse.Namespace, several: bool) -> 
     if several or target.is_dir():
         target.mkdir(parents=True, exist_ok=True)
         target = target / f"{file.stem}.{options.format}"
-    fresh = target.with_name(target.name + ".part")
     try:
-        fresh.write_text(text, encoding="utf-8")
-        fresh.replace(target)
+        with whole_file(target) as part:
+            part.write_text(text, encoding="utf-8")
     except OSError as error:
         raise BadRequest(f"{target} could not be written: {error.strerror or error}.", "output") from None
     print(f"{file.name} -> {target}", file=sys.stderr)

@@ -6,7 +6,6 @@ import base64
 import io
 import struct
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib.util import find_spec
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import BadRequest, ErrorText
+from engine.whole_file import whole_file
 
 # by ending: the container, the encoder, bits a second, and the rate that the encoder needs (None: the sound's own)
 _KINDS: dict[str, tuple[str, str, int, int | None]] = {
@@ -70,18 +70,14 @@ def write_audiobook(
     import av
 
     ending = audiobook_ending(path)
-    fresh = path.with_name(f"{path.name}.part")
     try:
-        _write(av, fresh, ending, chunks, rate, tags, marks)
-        fresh.replace(path)
+        with whole_file(path) as part:
+            _write(av, part, ending, chunks, rate, tags, marks)
     except (av.FFmpegError, OSError) as error:
         reason = str(getattr(error, "strerror", "") or error)
         raise BadRequest(
             ErrorText("{path} could not be written: {reason}.", path=path, reason=reason), "output"
         ) from None
-    finally:
-        with suppress(OSError):
-            fresh.unlink()
 
 
 def _write(

@@ -21,6 +21,7 @@ import numpy as np
 
 from engine.child import child_command, child_environment
 from engine.errors import BadRequest, ErrorText
+from engine.whole_file import whole_file
 
 _STALLED = 60.0  # seconds without a block
 _LARGEST = 1 << 24  # bytes of a piece; more is no piece of the child's
@@ -68,18 +69,17 @@ def mux_subtitles(source: Path, target: Path, lines: Iterable[tuple[float, float
         "language": language,
         "lines": [{"start": start, "end": end, "text": text} for start, end, text in lines],
     }
-    fresh = target.with_name(f"{target.name}.part")
     try:
-        with _child("mux", str(source), str(fresh), target.suffix.lower(), send=json.dumps(given)) as pieces:
+        with (
+            whole_file(target) as part,
+            _child("mux", str(source), str(part), target.suffix.lower(), send=json.dumps(given)) as pieces,
+        ):
             end = next(pieces, {})
             _check(end if isinstance(end, Mapping) else {})
-        fresh.replace(target)
     except NotARecording as error:
         raise BadRequest(
             ErrorText("{path} could not be written: {reason}.", path=target, reason=str(error)), "output"
         ) from None
-    finally:
-        fresh.unlink(missing_ok=True)
 
 
 def _path(source: Path | str | bytes, stack: ExitStack) -> str:

@@ -10,7 +10,7 @@ import io
 import itertools
 import struct
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,6 +21,7 @@ import soundfile
 
 from engine.errors import BadRequest, ErrorText
 from engine.media.recordings import NotARecording, recording
+from engine.whole_file import whole_file
 
 SPELLED = "WAV, FLAC, MP3, OGG, M4A, AAC, AIFF, CAF, AMR, WMA, and the sound of MP4, MOV, MKV, WebM and AVI"
 MOST_SECONDS = 24 * 3600
@@ -294,7 +295,6 @@ def encoded(chunks: Iterable[np.ndarray], rate: int, format: str) -> Iterator[by
 
 def write_file(path: Path, chunks: Iterable[np.ndarray], rate: int, format: str) -> int:
     """Write a file and return its number of samples. `path` appears when the file is complete."""
-    fresh = path.with_name(f"{path.name}.part")
     count = 0
 
     def counted() -> Iterator[np.ndarray]:
@@ -304,18 +304,15 @@ def write_file(path: Path, chunks: Iterable[np.ndarray], rate: int, format: str)
             yield chunk
 
     try:
-        with fresh.open("wb") as file:
-            _write(file, counted(), rate, format)
-        if not count:
-            raise BadRequest(ErrorText("There was nothing to speak."), "input")
-        fresh.replace(path)
+        with whole_file(path) as part:
+            with part.open("wb") as file:
+                _write(file, counted(), rate, format)
+            if not count:
+                raise BadRequest(ErrorText("There was nothing to speak."), "input")
     except OSError as error:
         raise BadRequest(
             ErrorText("{path} could not be written: {reason}.", path=path, reason=error.strerror or error), "output"
         ) from None
-    finally:
-        with suppress(OSError):
-            fresh.unlink()
     return count
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from engine.errors import WeightsError
 from engine.weights import affine
 from engine.weights.gguf.encode import encode
-from engine.weights.gguf.writer import whole_file
+from engine.weights.gguf.writer import weights_file
 from engine.weights.quantization import Packing
 from engine.weights.quantize import is_embedding, stays_whole
 from engine.weights.stored import Stored
@@ -113,7 +113,7 @@ def _packed(stored: Stored, parts: Sequence[str], packing: Packing, dtype: str) 
 
 def write(path: Path, units: Sequence[Unit], kind: str, progress: Callable[[int, int], None] | None = None) -> None:
     """Write a safetensors file beside the target and move it there when it is whole."""
-    with whole_file(path) as file:
+    with weights_file(path) as file:
         _write(file, units, kind, progress or (lambda done, total: None))
 
 

@@ -30,6 +30,7 @@ from app.gui.viewmodels.chat.message_views import figures_of
 from app.gui.viewmodels.chat.preview import kind_of
 from app.gui.viewmodels.transfer import Transfer
 from app.runtime.imports.exports import is_export
+from engine.whole_file import whole_file
 
 ACTIONS = (
     ActionSpec("new", mark("New conversation"), "Ctrl+N", "compose", lambda chat: chat.pane.begin()),
@@ -281,12 +282,13 @@ class Files:
             path = tree.path(head.leaf if head.leaf in tree else tree.newest_leaf(tree.last))
 
             def save() -> Path:
-                if kind == "pdf":
-                    write_pdf(head, path, file)
-                    return file
-                written = {"html": exchange.as_html, "md": exchange.as_markdown}
-                text = exchange.as_json(head, every) if kind == "json" else written[kind](head, path)
-                file.write_text(text, encoding="utf-8")
+                with whole_file(file) as part:
+                    if kind == "pdf":
+                        write_pdf(head, path, part)
+                        return file
+                    written = {"html": exchange.as_html, "md": exchange.as_markdown}
+                    text = exchange.as_json(head, every) if kind == "json" else written[kind](head, path)
+                    part.write_text(text, encoding="utf-8")
                 return file
 
             self._context.save(save)

@@ -33,6 +33,7 @@ from engine.pipelines.listening.transcript import (
     as_dict,
     write,
 )
+from engine.whole_file import whole_file
 
 KIND = "listen"
 _NUMBERED = re.compile(r"Speaker (\d+)")
@@ -350,7 +351,8 @@ class ListenResults(Results[ListenRecording]):
 
     def export(self, item: ListenRecording, format: str, target: Path) -> Path:
         """Off the UI thread."""
-        target.write_text(write(item.transcript, format), encoding="utf-8")
+        with whole_file(target) as part:
+            part.write_text(write(item.transcript, format), encoding="utf-8")
         return target
 
     # -- what is kept

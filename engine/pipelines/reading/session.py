@@ -16,7 +16,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,6 +43,7 @@ from engine.pipelines.reading.results import Document, Element, Page, page_from_
 from engine.pipelines.reading.upright import rotated_page
 from engine.pipelines.reading.writers import KEEPS_FIGURES, ExportOptions, Format, element_text, write_document
 from engine.types import Done, Failed, FinishReason, Request, RequestHandle, Started, Text, Timings, new_id
+from engine.whole_file import whole_file
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -290,17 +291,13 @@ def _bytes(shown: object) -> bytes:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write a temporary file and rename it: readers see the old file or the new one, never a part."""
-    part = path.with_name(f".{path.name}.part")
+    """Readers see the old file or the new one, never a part, even where the machine loses power."""
     try:
-        with part.open("wb") as file:
+        with whole_file(path) as part, part.open("wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(part, path)
     except OSError as error:
-        with suppress(OSError):
-            part.unlink()
         raise BadRequest(
             ErrorText("{path} cannot be written: {reason}.", path=path, reason=error.strerror or error), "out"
         ) from error

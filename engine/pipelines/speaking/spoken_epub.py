@@ -9,7 +9,6 @@ import re
 import uuid
 import zipfile
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -18,6 +17,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from engine.errors import BadRequest, ErrorText
 from engine.pipelines.listening.transcript import clock
+from engine.whole_file import whole_file
 
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # in XML 1.0
 _ACTIVE = "-epub-media-overlay-active"
@@ -53,9 +53,8 @@ class BookFacts:
 
 def write_spoken_epub(target: Path, book: BookFacts, chapters: Sequence[SpokenChapter]) -> None:
     """`target` appears when it is complete."""
-    fresh = target.with_name(f"{target.name}.part")
     try:
-        with zipfile.ZipFile(fresh, "w", zipfile.ZIP_DEFLATED) as archive:
+        with whole_file(target) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr("mimetype", "application/epub+zip", zipfile.ZIP_STORED)
             archive.writestr("META-INF/container.xml", _CONTAINER)
             archive.writestr("EPUB/package.opf", _package(book, chapters))
@@ -67,14 +66,10 @@ def write_spoken_epub(target: Path, book: BookFacts, chapters: Sequence[SpokenCh
                 archive.writestr(f"EPUB/chapter{number}.xhtml", _page(book, chapter))
                 archive.writestr(f"EPUB/chapter{number}.smil", _overlay(number, chapter))
                 archive.write(chapter.sound, f"EPUB/chapter{number}.m4a", zipfile.ZIP_STORED)
-        fresh.replace(target)
     except OSError as error:
         raise BadRequest(
             ErrorText("{path} could not be written: {reason}.", path=target, reason=error.strerror or error), "output"
         ) from None
-    finally:
-        with suppress(OSError):
-            fresh.unlink()
 
 
 def _text(text: str) -> str:

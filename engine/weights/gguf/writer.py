@@ -7,7 +7,6 @@ Knows the container alone. Python's types say how a value is stored: bool, int (
 from __future__ import annotations
 
 import contextlib
-import os
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from engine.errors import WeightsError
 from engine.weights.gguf import ternary
 from engine.weights.gguf.reader import ALIGNMENT, MAGIC
 from engine.weights.gguf.types import NUMBERS, TYPES
+from engine.whole_file import whole_file
 
 VERSION = 3
 _NUMBER_OF = {name: number for number, name in NUMBERS.items()}
@@ -51,23 +51,18 @@ def write(
     progress: Callable[[int, int], None] | None = None,
 ) -> None:
     """Write beside the target and move it there when it is whole. `progress` gets bytes written and all."""
-    with whole_file(path) as file:
+    with weights_file(path) as file:
         _write(file, metadata, plans, progress or (lambda done, total: None))
 
 
 @contextlib.contextmanager
-def whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file beside `path` that takes its place when the block has ended; where it fails, nothing is left."""
-    unfinished = path.with_name(f"{path.name}.part")
+def weights_file(path: Path) -> Iterator[IO[bytes]]:
+    """`path` as an open file, which takes its place when the block has ended."""
     try:
-        with unfinished.open("wb") as file:
+        with whole_file(path) as part, part.open("wb") as file:
             yield file
-        os.replace(unfinished, path)
     except OSError as error:
         raise WeightsError(f"{path} cannot be written: {error.strerror or error}.") from None
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            unfinished.unlink()
 
 
 def _write(
