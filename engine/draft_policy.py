@@ -3,7 +3,7 @@
 A step with draft tokens takes longer than one without, and drafting takes time too; both are measured, by the number of tokens.
 Each sequence's acceptance is estimated by depth, beginning with that of the whole model. `DraftPolicy` gives the sequences of a
 batch as many draft tokens as make them fastest together, often none. What drafts have saved or lost is summed up: they stop
-while more than a hundredth of the time was lost, whatever the estimates say.
+while more than one part in two hundred of the time was lost, whatever the estimates say.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SEQUENCE_MEMORY, _MODEL_MEMORY = 0.95, 0.995  # what an outcome still weighs af
 _WORTH = 1.02  # the least gain for which drafts are made
 _PLAIN_EVERY = 48  # steps; one of so many has no drafts, so that the time of these stays known
 _PROBE_EVERY = 24  # steps without drafts after which one is tried, where the loss allows it
-_LOSS = 0.01  # the most that may be lost, as a share of the time
+_LOSS = 0.005  # the most that may be lost, as a share of the time
 _FIRST_LOSS = 4.0  # plain steps that may be lost beyond that, so that something can be measured
 _BANK = 16.0  # plain steps' time that gains may set against later losses
 _COMMON = 0.6  # of a change of the time of steps with one number of tokens, what the others share
