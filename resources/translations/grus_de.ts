@@ -3921,11 +3921,6 @@
         <translation>Der Hugging-Face-Cache, mit anderen Programmen geteilt</translation>
     </message>
     <message>
-        <source>The PDF could not be written</source>
-        <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Das PDF konnte nicht geschrieben werden</translation>
-    </message>
-    <message>
         <source>The PDF has no pages.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>Das PDF hat keine Seiten.</translation>

@@ -3921,11 +3921,6 @@
         <translation>La caché de Hugging Face, compartida con otros programas</translation>
     </message>
     <message>
-        <source>The PDF could not be written</source>
-        <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>No se pudo crear el PDF</translation>
-    </message>
-    <message>
         <source>The PDF has no pages.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>El PDF no tiene páginas.</translation>

@@ -3921,11 +3921,6 @@
         <translation>Le cache Hugging Face, partagé avec d’autres programmes</translation>
     </message>
     <message>
-        <source>The PDF could not be written</source>
-        <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Impossible d’écrire le PDF</translation>
-    </message>
-    <message>
         <source>The PDF has no pages.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>Le PDF n’a pas de pages.</translation>

@@ -3919,11 +3919,6 @@
         <translation>Hugging Face のキャッシュ（ほかのプログラムと共有）</translation>
     </message>
     <message>
-        <source>The PDF could not be written</source>
-        <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>PDF を書き込めませんでした</translation>
-    </message>
-    <message>
         <source>The PDF has no pages.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>PDF にページがありません。</translation>

@@ -3921,11 +3921,6 @@
         <translation>O cache do Hugging Face, compartilhado com outros programas</translation>
     </message>
     <message>
-        <source>The PDF could not be written</source>
-        <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Não foi possível gravar o PDF</translation>
-    </message>
-    <message>
         <source>The PDF has no pages.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>O PDF não tem páginas.</translation>

@@ -3919,11 +3919,6 @@
         <translation>Hugging Face 缓存，与其他程序共享</translation>
     </message>
     <message>
-        <source>The PDF could not be written</source>
-        <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>无法写入 PDF</translation>
-    </message>
-    <message>
         <source>The PDF has no pages.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>此 PDF 没有页面。</translation>

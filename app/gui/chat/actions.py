@@ -9,7 +9,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QByteArray, QMarginsF, Qt, QUrl
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, Qt, QUrl
 from PySide6.QtGui import QCursor, QImage, QPageLayout, QPageSize, QPainter, QPdfWriter, QTextDocument
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QMenu, QWidget
@@ -282,13 +282,14 @@ class Files:
             path = tree.path(head.leaf if head.leaf in tree else tree.newest_leaf(tree.last))
 
             def save() -> Path:
-                with whole_file(file) as part:
-                    if kind == "pdf":
-                        write_pdf(head, path, part)
-                        return file
-                    written = {"html": exchange.as_html, "md": exchange.as_markdown}
+                written = {"html": exchange.as_html, "md": exchange.as_markdown}
+                if kind == "pdf":
+                    data = as_pdf(head, path)
+                else:
                     text = exchange.as_json(head, every) if kind == "json" else written[kind](head, path)
-                    part.write_text(text, encoding="utf-8")
+                    data = text.encode()
+                with whole_file(file) as part:
+                    part.write_bytes(data)
                 return file
 
             self._context.save(save)
@@ -337,7 +338,8 @@ class Files:
 _SHARP = 4  # pixels of a formula's picture for one of the page
 
 
-def write_pdf(head: ConversationHead, path: Sequence[StoredMessage], file: Path) -> None:
+def as_pdf(head: ConversationHead, path: Sequence[StoredMessage]) -> bytes:
+    """By way of memory, since Qt does not say when a disk is full."""
     document = QTextDocument()
 
     def formula(each: Formula) -> str:
@@ -356,15 +358,16 @@ def write_pdf(head: ConversationHead, path: Sequence[StoredMessage], file: Path)
         return f'<img src="{name}" width="{drawing.width:.0f}" height="{drawing.height:.0f}" style="vertical-align:middle">'
 
     document.setHtml(exchange.as_html(head, path, formula))
-    writer = QPdfWriter(str(file))
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    writer = QPdfWriter(buffer)
     writer.setTitle(head.title)
     writer.setPageSize(QPageSize(QPageSize.PageSizeId.A4))
     writer.setPageMargins(QMarginsF(20, 20, 20, 20), QPageLayout.Unit.Millimeter)
     writer.setResolution(96)
     document.setPageSize(writer.pageLayout().paintRectPixels(96).size().toSizeF())
     document.print_(writer)
-    if not file.exists():
-        raise OSError(0, tr("The PDF could not be written"), str(file))
+    return bytes(buffer.data().data())
 
 
 def _file_name(title: str) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import io
 from typing import Any
 
 import pypdf
 
-from app.gui.chat.actions import write_pdf
+from app.gui.chat.actions import as_pdf
 from app.gui.store.conversations import ConversationHead
 from app.gui.store.messages import StoredMessage
 from app.gui.viewmodels.chat.exchange import as_html
@@ -25,10 +25,8 @@ def test_html_has_the_conversations_title_and_drawn_formulas() -> None:
     assert made.count('<img src="data:image/svg+xml;base64,') == 2
 
 
-def test_formulas_are_drawn_in_a_pdf(qapp: Any, tmp_path: Path) -> None:
-    file = tmp_path / "waves.pdf"
-    write_pdf(HEAD, SAID, file)
-    document = pypdf.PdfReader(file)
+def test_formulas_are_drawn_in_a_pdf(qapp: Any) -> None:
+    document = pypdf.PdfReader(io.BytesIO(as_pdf(HEAD, SAID)))
     page = document.pages[0]
     assert document.metadata is not None
     assert document.metadata.title == "Waves & cranes"
