@@ -77,7 +77,7 @@ Tier make_tier(const char* name) {
     Tier tier{};
     tier.name = name;
     tier.tile = kTile;
-    tier.stream = [](Code, int64_t) { return PanelStream{0, false, false}; };
+    tier.stream = [](Code, int64_t) { return PanelStream{}; };
     tier.signed_bias = kSignedBias;
     tier.expand = expand_scales;
     tier.quantize = quantize_rows;

@@ -21,6 +21,9 @@ struct Activations {
 
 constexpr int notes_per_block(int halves) { return 1 + 2 * halves; }
 
+// What software prefetch asks for. Panels: all of them, scales too, in the order of their addresses.
+enum class Prefetch : int32_t { Codes, FarCodes, Panels };  // FarCodes: every other line of codes, into the second-level cache
+
 struct Tile {  // one panel times one tile of tokens
     const uint8_t* codes;
     const float* scales;  // [blocks * halves][16], or [blocks * halves][2][16] with minima; of a stored kernel:
@@ -31,7 +34,7 @@ struct Tile {  // one panel times one tile of tokens
     int64_t blocks;
     const int8_t* values;  // of a table format
     int64_t ahead;         // prefetch distance in bytes; 0: the data is in a cache
-    bool far;              // see PanelStream
+    Prefetch prefetch;
     float* out;            // [n][16]
 };
 
@@ -326,9 +329,9 @@ struct WinogradOutputs {
 
 // How panels are best read out of memory.
 struct PanelStream {
-    int64_t ahead;  // prefetch distance for codes in bytes; 0: no software prefetch
-    bool in_pairs;  // whether two panels are read side by side
-    bool far;       // whether every other line is prefetched, into the second-level cache, instead of each line into the first
+    int64_t ahead = 0;      // prefetch distance from a block's codes in bytes; 0: no software prefetch
+    bool in_pairs = false;  // whether two panels are read side by side
+    Prefetch prefetch = Prefetch::Codes;
 };
 
 struct Tier {

@@ -86,6 +86,7 @@ inline int64_t rounded(int64_t n, int64_t unit) { return (n + unit - 1) / unit *
 // four of two minima, four blocks apart, share a byte.
 struct Panel {
     int64_t blocks, groups, blocks_per_scale, minima, block_scales, block_minima, codes, bytes;
+    int64_t bytes_per_block;  // scales included, rounded down
     float unit;
     bool powers;  // whether scales are E8M0
 
@@ -100,6 +101,7 @@ struct Panel {
         block_minima = block_scales + sub;
         codes = block_minima + (f.block_scales == BlockScales::SixBits ? blocks / 2 * kRows : 0);
         bytes = codes + blocks * code_bytes(f.code);
+        bytes_per_block = blocks > 0 ? bytes / blocks : 0;
         unit = unit_of(f);
         powers = f.scale == ScaleType::E8M0;
     }

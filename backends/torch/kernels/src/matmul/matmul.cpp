@@ -151,27 +151,84 @@ void run_pairs(const MatmulJob& job, const PairKernel* kernels, int64_t expert, 
     if (layout.tokens) job.tier.unit->end();
 }
 
+// Panels that few tokens meet, each once, with scales as they are stored. Between two of them there is as little as possible: a core's window
+// of instructions is for loads.
+class StoredPanels {
+  public:
+    StoredPanels(const MatmulJob& job, const GrusMatrix& m, int64_t expert, int64_t first, int64_t count, uint8_t* room)
+        : job_(job), m_(m), expert_(expert), count_(count), room_(room), stream_(job.stream(count)) {
+        const Format& f = m.format;
+        kernels_ = job.tier.stored_kernels[static_cast<int>(f.code)][f.halves - 1][f.minima];
+        tile_.layout = &job.panel;
+        tile_.blocks = job.panel.blocks;
+        tile_.values = values_of(f.table, job.tier.signed_bias);
+        tile_.prefetch = stream_.prefetch;
+        if (stream_.prefetch == Prefetch::Panels) ask(panel_at(m, job.panel, expert, first), job.panel.codes + stream_.ahead);
+    }
+
+    // [count][16]
+    void multiply(int64_t panel, float* out) {
+        tile_.panel = panel_of(m_, job_.panel, expert_, panel, room_);
+        tile_.codes = tile_.panel + job_.panel.codes;
+        tile_.ahead = tile_.panel == room_ ? 0 : stream_.ahead;
+        // Several regions are read in turns; asked for in order first, they do not throw the prefetcher off.
+        if (stream_.prefetch != Prefetch::Panels && tile_.panel != room_) ask(tile_.panel, job_.panel.codes);
+        const float* bias = m_.bias ? m_.bias + (expert_ * panels_of(m_) + panel) * kRows : nullptr;
+        for (int64_t t = 0; t < count_;) {
+            const int n = job_.width(count_ - t);
+            tile_.act = job_.act_at(t);
+            tile_.out = out + t * kRows;
+            kernels_[n - 1](tile_);
+            tile_.ahead = 0;
+            t += n;
+        }
+        for (int64_t i = 0; bias && i < count_ * kRows; ++i) out[i] += bias[i % kRows];
+    }
+
+  private:
+    static void ask(const uint8_t* from, int64_t bytes) {
+        for (int64_t at = 0; at < bytes; at += 64) PREFETCH(from + at);
+    }
+
+    const MatmulJob& job_;
+    const GrusMatrix& m_;
+    int64_t expert_, count_;
+    uint8_t* room_;
+    PanelStream stream_;
+    const TileKernel* kernels_;
+    Tile tile_{};
+};
+
+// Whether `StoredPanels` are how so many tokens meet the job's panels.
+bool reads_stored_panels(const MatmulJob& job, int64_t count) { return job.as_stored(count) && !job.on_unit(job.width(count)); }
+
 // Panels of a gate that few tokens meet before those of its up projection: read in turns, each of them would begin a new stream of memory.
 constexpr int64_t kGatePanels = 16;
 
-// As `run_panels`, for a gate whose scales are read as they are stored.
+// As `run_panels`, of StoredPanels.
+void run_stored_panels(const MatmulJob& job, int64_t expert, int64_t begin, int64_t end, int64_t count, int64_t x_first) {
+    static thread_local Scratch scratch;
+    const int64_t size = count * kRows;
+    float* out = reinterpret_cast<float*>(scratch.at_least(size * 4 + panel_room(job)));
+    StoredPanels panels(job, job.m, expert, begin, count, reinterpret_cast<uint8_t*>(out + size));
+    for (int64_t panel = begin; panel < end; ++panel) {
+        panels.multiply(panel, out);
+        if (job.each) job.each(out, size, out);
+        for (int64_t t = 0; t < count; ++t) put(job, panel, x_first + t, out + t * kRows);
+    }
+}
+
+// The same for a gate.
 void run_gated_panels(const MatmulJob& job, int64_t expert, int64_t begin, int64_t end, int64_t count, int64_t x_first) {
     static thread_local Scratch scratch;
     const int64_t size = count * kRows;  // of a panel's results
     float* out = reinterpret_cast<float*>(scratch.at_least((2 * kGatePanels + 1) * size * 4 + panel_room(job)));
     float *beside = out + kGatePanels * size, *gated = beside + kGatePanels * size;
-    const PanelScratch room{nullptr, nullptr, reinterpret_cast<uint8_t*>(gated + size), nullptr};
+    uint8_t* room = reinterpret_cast<uint8_t*>(gated + size);
     const GrusMatrix& second = job.up ? *job.up : job.m;
-    UnitLayout layout{};
-    const auto multiply_panels = [&](const GrusMatrix& m, int64_t first, int64_t panels, float* to) {
-        for (int64_t i = 0; i < panels; ++i, to += size) {
-            PreparedPanel prepared = prepare_panel(job, m, expert, first + i, false, count, room);
-            for (int64_t t = 0; t < count;) {
-                const int n = job.width(count - t);
-                run_tile(job, prepared, n, t, count, to + t * kRows, layout);
-                t += n;
-            }
-        }
+    const auto multiply_panels = [&](const GrusMatrix& m, int64_t first, int64_t count_of_panels, float* to) {
+        StoredPanels panels(job, m, expert, first, count, room);
+        for (int64_t i = 0; i < count_of_panels; ++i) panels.multiply(first + i, to + i * size);
     };
     for (int64_t first = begin; first < end; first += kGatePanels) {
         const int64_t panels = std::min(kGatePanels, end - first);
@@ -190,8 +247,8 @@ void run_panels(const MatmulJob& job, int64_t expert, int64_t begin, int64_t end
         run_pairs(job, kernels, expert, begin, end, count, x_first);
         return;
     }
-    if (job.gate && job.as_stored(count) && !job.on_unit(job.width(count))) {
-        run_gated_panels(job, expert, begin, end, count, x_first);
+    if (reads_stored_panels(job, count)) {
+        (job.gate ? run_gated_panels : run_stored_panels)(job, expert, begin, end, count, x_first);
         return;
     }
     static thread_local Scratch scratch;

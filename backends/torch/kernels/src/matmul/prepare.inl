@@ -188,7 +188,7 @@ UnitTile tile_for_unit(const MatmulJob& job, const GrusMatrix& m, const uint8_t*
     job.tier.unit->unpack[static_cast<int>(f.code)](codes, job.panel.blocks, f.offset, values_of(f.table), room.codes);
     made.bytes = room.codes;
     if (followed && !last) made.prefetch = panel + job.panel.bytes;
-    made.prefetch_bytes = rounded(job.panel.bytes / job.panel.blocks, 64);
+    made.prefetch_bytes = rounded(job.panel.bytes_per_block, 64);
     return made;
 }
 
@@ -211,7 +211,7 @@ PreparedPanel prepare_panel(const MatmulJob& job, const GrusMatrix& m, int64_t e
             const Rows given{data, row_bytes, rows, m.columns, false, 0, nullptr, nullptr, 0, nullptr, nullptr, nullptr, nullptr};
             job.tier.to_panel[of_dense(m.format)](given, job.padded(), room.scales);
             const auto* floats = reinterpret_cast<const uint8_t*>(room.scales);
-            return {&m, bias, {}, {floats, nullptr, nullptr, nullptr, {}, nullptr, job.panel.blocks, nullptr, 0, false, nullptr}, {}, {}};
+            return {&m, bias, {}, {floats, nullptr, nullptr, nullptr, {}, nullptr, job.panel.blocks, nullptr, 0, Prefetch::Codes, nullptr}, {}, {}};
         }
         const bool streamed = !bf12 && tokens <= job.tier.tile;
         for (int64_t at = 0; !bf12 && !streamed && at < rows * row_bytes; at += 64) PREFETCH(data + at);  // in order, once
@@ -227,6 +227,6 @@ PreparedPanel prepare_panel(const MatmulJob& job, const GrusMatrix& m, int64_t e
     }
     const PanelStream stream = job.stream(tokens);
     const int64_t ahead = data == room.panel ? 0 : stream.ahead;
-    const Tile tile{codes, room.scales, data, &job.panel, {}, nullptr, job.panel.blocks, values_of(m.format.table, job.tier.signed_bias), ahead, stream.far, nullptr};
+    const Tile tile{codes, room.scales, data, &job.panel, {}, nullptr, job.panel.blocks, values_of(m.format.table, job.tier.signed_bias), ahead, stream.prefetch, nullptr};
     return {&m, bias, {}, tile, {}, job.on_unit(job.width(tokens)) ? tile_for_unit(job, m, data, last, room) : UnitTile{}};
 }

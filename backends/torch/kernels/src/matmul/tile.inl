@@ -26,6 +26,8 @@ INLINE void quantized_panels(const Tile (&in)[P]) {
         codes[p] = in[p].codes;
         for (int t = 0; t < N; ++t) acc[p][t] = zeros();
     }
+    const uint8_t* ask[P];  // what is prefetched next, of panels
+    for (int p = 0; p < P; ++p) ask[p] = in[p].codes + in[p].ahead;
     const int8_t* a = in[0].act.codes;
     const float* notes = in[0].act.notes;
     constexpr int words = notes_per_block(Halves);
@@ -33,10 +35,14 @@ INLINE void quantized_panels(const Tile (&in)[P]) {
     for (int64_t b = 0; b < in[0].blocks; ++b) {
         if (in[0].ahead) {
             for (int p = 0; p < P; ++p) {
-                if (N <= 4 && in[0].far)
+                if (in[0].prefetch == Prefetch::Panels) {
+                    for (int64_t at = 0; at <= code_bytes(C); at += 64) PREFETCH(ask[p] + at);  // one line more, for scales
+                    ask[p] += in[0].layout->bytes_per_block;
+                } else if (N <= 4 && in[0].prefetch == Prefetch::FarCodes) {
                     for (int64_t at = 0; at < code_bytes(C); at += 128) PREFETCH_FAR(codes[p] + in[0].ahead + at);
-                else
+                } else {
                     for (int64_t at = 0; at < code_bytes(C); at += 64) PREFETCH(codes[p] + in[0].ahead + at);
+                }
             }
         }
         if constexpr (in_order)
