@@ -163,7 +163,7 @@ class StoredPanels {
         tile_.blocks = job.panel.blocks;
         tile_.values = values_of(f.table, job.tier.signed_bias);
         tile_.prefetch = stream_.prefetch;
-        if (stream_.prefetch == Prefetch::Panels) ask(panel_at(m, job.panel, expert, first), job.panel.codes + stream_.ahead);
+        if (stream_.prefetch == Prefetch::Panels && m.data) ask(panel_at(m, job.panel, expert, first), job.panel.codes + stream_.ahead);
     }
 
     // [count][16]
