@@ -83,7 +83,14 @@ GROUPS = (
 def machine_class() -> str:
     from backends.torch.kernels import library
 
-    return f"{platform.machine()}, {library.tier()}, {os.cpu_count()} cores"
+    return ", ".join((platform.machine(), str(library.tier()), f"{os.cpu_count()} cores", *_family()))
+
+
+def _family(cpuinfo: Path = Path("/proc/cpuinfo")) -> list[str]:
+    """AMD's families, which share instructions, wait for memory in ways of their own: 25 is Zen 4, 26 is Zen 5."""
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    fields = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    return [f"AMD family {fields['cpu family']}"] if fields.get("vendor_id") == "AuthenticAMD" else []
 
 
 def measure(group: Group, names: Collection[str]) -> dict[str, float]:

@@ -153,6 +153,7 @@ const Tier* tuned_for_vendor(const Tier* tier, TierId choice) {
     Tier* more = new Tier(*tier);  // one a tier, for ever
     more->stream = !zen ? intel_stream : is_zen5() ? zen5_stream : zen4_stream;
     more->every_width = zen;
+    more->kv_near = zen && is_zen5();
     if (!zen) more->ahead = kAhead;
     return more;
 }

@@ -217,7 +217,8 @@ struct DecodeAttention {
     int64_t tokens, heads, dim;
     float scale;
     float* out;  // [heads][dim]
-    int64_t ahead;  // prefetch distance in bytes; 0: no software prefetch
+    int64_t ahead;  // prefetch distance in bytes; 0: lines of the next rows that stay in a cache are asked for
+    bool near;      // these go into the first cache, not the second
     const float* sinks;  // [heads]: scores that take part in the softmax and have no value; null: none
 };
 constexpr int64_t kKVTile = 64;  // kept rows that several heads read one after the other: they stay in the nearest cache
@@ -339,6 +340,7 @@ struct Tier {
     int tile;         // most tokens of a tile
     bool every_width; // whether quantized tiles of 3, 5, 6 and 7 tokens are used too
     int64_t ahead;    // best prefetch distance for rows as they are stored, in bytes; 0: no software prefetch
+    bool kv_near;     // see DecodeAttention
     PanelStream (*stream)(Code, int64_t tokens);  // of panels of these codes that so many tokens share
     int signed_bias;  // what this tier adds to signed codes to make them unsigned
     TileKernel kernels[static_cast<int>(Code::Count)][2][2][kWidths];  // [code][halves - 1][minima][tokens - 1]

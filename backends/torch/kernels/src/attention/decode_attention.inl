@@ -19,17 +19,24 @@ struct Registers {
 
 // Asks memory for lines that will be read, some with each row that is computed. Keys of several rows are loaded side by side, and values a few
 // registers of a row at a time, by some heads after others: no prefetcher follows that. Intel's cores ask 2 KB ahead, into the first cache, while
-// the first heads compute. For others lines of the next tile come evenly while all heads go through one, into the second cache, since the first
-// holds the tile: measured on Zen 4, with AVX-512 and AVX2.
+// the first heads compute. For others lines of the next tile come evenly while all heads go through one: into the second cache, since the first
+// holds the tile (measured on Zen 4, with AVX-512 and AVX2), but on Zen 5 into the first, a line or two at a time.
 class LinesAhead {
   public:
     // All of `count` rows from `data` on, in so many passes through as many rows.
-    LinesAhead(const KVRows& rows, int64_t count, int64_t passes, bool far)
-        : at_(rows.data), end_(rows.data + count * rows.row_bytes()), a_row_((rows.row_bytes() + 64 * passes - 1) / (64 * passes) * 64), far_(far) {}
-    static LinesAhead none() { return {KVRows{KVDtype::F32, 0, 1, nullptr, nullptr}, 0, 1, false}; }
+    LinesAhead(const KVRows& rows, int64_t count, int64_t passes, bool far, bool evenly)
+        : at_(rows.data), end_(rows.data + count * rows.row_bytes()), a_row_((rows.row_bytes() + 64 * passes - 1) / (64 * passes) * 64), far_(far), evenly_(evenly) {}
+    static LinesAhead none() { return {KVRows{KVDtype::F32, 0, 1, nullptr, nullptr}, 0, 1, false, false}; }
 
-    INLINE void ask(int64_t rows) {
-        const uint8_t* to = std::min(at_ + rows * a_row_, end_);
+    INLINE void ask(int64_t rows) { ask_bytes(rows * a_row_); }
+    // The same, or what `ask_bytes` takes with each of so many parts of the rows' work.
+    INLINE int64_t ask(int64_t rows, int64_t parts) {
+        if (evenly_) return (rows * a_row_ / parts + 63) / 64 * 64;
+        ask(rows);
+        return 0;
+    }
+    INLINE void ask_bytes(int64_t bytes) {
+        const uint8_t* to = std::min(at_ + bytes, end_);
         if (far_) for (; at_ < to; at_ += 64) PREFETCH_FAR(at_);
         else for (; at_ < to; at_ += 64) PREFETCH(at_);
     }
@@ -37,7 +44,7 @@ class LinesAhead {
   private:
     const uint8_t *at_, *end_;
     int64_t a_row_;  // bytes
-    bool far_;
+    bool far_, evenly_;
 };
 
 // A query with zeros where its last register holds numbers a second time.
@@ -57,11 +64,12 @@ INLINE void sum_each(const Floats (&x)[N], float* out) {
 // Products of H queries with R keys, `stride` apart.
 template <KVDtype T, int H, int R>
 INLINE void query_key_tile(const float* queries, const Registers& head, const uint8_t* keys, int64_t row_bytes, float scale, float* scores,
-                           int64_t stride) {
-    const int64_t registers = head.count();
+                           int64_t stride, LinesAhead& ahead) {
+    const int64_t registers = head.count(), part = ahead.ask(R, registers);
     Floats sums[H * R];
     UNROLL for (int i = 0; i < H * R; ++i) sums[i] = zeros();
     for (int64_t i = 0; i < registers; ++i, queries += kRows) {
+        if (part) ahead.ask_bytes(part);
         Floats k[R];
         UNROLL for (int r = 0; r < R; ++r) k[r] = kv_lanes<T>(keys + r * row_bytes, head.at(i));
         UNROLL for (int h = 0; h < H; ++h) {
@@ -81,12 +89,10 @@ void query_key_scores(const float* queries, const Registers& head, const uint8_t
     constexpr int R = kTile >= 8 ? (H >= 4 ? 4 : 8) : 2;  // as many sums as there are registers for
     int64_t t = 0;
     for (; t + R <= count; t += R, keys += R * row_bytes) {
-        ahead.ask(R);
-        query_key_tile<T, H, R>(queries, head, keys, row_bytes, scale, scores + t, stride);
+        query_key_tile<T, H, R>(queries, head, keys, row_bytes, scale, scores + t, stride, ahead);
     }
     for (; t < count; ++t, keys += row_bytes) {
-        ahead.ask(1);
-        query_key_tile<T, H, 1>(queries, head, keys, row_bytes, scale, scores + t, stride);
+        query_key_tile<T, H, 1>(queries, head, keys, row_bytes, scale, scores + t, stride, ahead);
     }
 }
 
@@ -156,10 +162,10 @@ ReadRows read_rows(const KVRows& kv, int64_t begin, int64_t count, float* room) 
 
 // What memory is asked for while heads go through a tile of `count` rows in so many passes. `next`: the tile after it.
 LinesAhead lines_ahead(const DecodeAttention& a, const KVRows& tile, int64_t count, const KVRows& next, int64_t next_count, int64_t passes) {
-    if (!a.ahead) return LinesAhead(next, next_count, passes, true);
+    if (!a.ahead) return LinesAhead(next, next_count, passes, !a.near, a.near);
     KVRows later = tile;
     later.data += a.ahead;
-    return LinesAhead(later, count, 1, false);
+    return LinesAhead(later, count, 1, false, false);
 }
 
 template <KVDtype T>

@@ -142,7 +142,7 @@ struct Runner {
         const KVRows k = memory(i, task.segment, 0, shared, segment.capacity).from(low);
         const KVRows v = memory(i, task.segment, i.latent ? 0 : 1, shared, segment.capacity).from(low);
         if (is_few(i, segment)) {
-            tier.decode_attention({in(i, token) + at, k, v, past + 1 - low, some, i.dim, i.scale, row(i.out, token) + at, tier.ahead, sink}, scratch);
+            tier.decode_attention({in(i, token) + at, k, v, past + 1 - low, some, i.dim, i.scale, row(i.out, token) + at, tier.ahead, tier.kv_near, sink}, scratch);
             return;
         }
         const int64_t queries = std::min<int64_t>(kRows, segment.count - task.first);
@@ -242,7 +242,7 @@ struct Runner {
                 const int64_t t = p / i.kv_heads, head = p % i.kv_heads, s = segment_of(t), encoder_length = step.segments[s].encoder_length;
                 const int64_t at = head * group * i.dim;
                 tier.decode_attention({in(i, t) + at, memory(i, s, 0, head, encoder_length), memory(i, s, 1, head, encoder_length), encoder_length, group, i.dim,
-                             i.scale, row(i.out, t) + at, tier.ahead, nullptr}, memory_of_thread);
+                             i.scale, row(i.out, t) + at, tier.ahead, tier.kv_near, nullptr}, memory_of_thread);
             }
         });
     }
