@@ -17,10 +17,11 @@ namespace {
 // -- tiles, panels, groups
 
 // The results of `n` tokens, with the panel's bias.
-float* biased(const PreparedPanel& prepared, int n, float* out) {
-    for (int i = 0; prepared.bias && i < n * kRows; ++i) out[i] += prepared.bias[i % kRows];
+float* biased(const float* bias, int64_t tokens, float* out) {
+    for (int64_t i = 0; bias && i < tokens * kRows; ++i) out[i] += bias[i % kRows];
     return out;
 }
+float* biased(const PreparedPanel& prepared, int n, float* out) { return biased(prepared.bias, n, out); }
 
 // And with the function of each that the job has.
 float* finished(const MatmulJob& job, const PreparedPanel& prepared, int n, float* out) {
@@ -163,7 +164,7 @@ class StoredPanels {
         tile_.blocks = job.panel.blocks;
         tile_.values = values_of(f.table, job.tier.signed_bias);
         tile_.prefetch = stream_.prefetch;
-        if (stream_.prefetch == Prefetch::Panels && m.data) ask(panel_at(m, job.panel, expert, first), job.panel.codes + stream_.ahead);
+        if (stream_.prefetch == Prefetch::Panels && m.data) ask_for(panel_at(m, job.panel, expert, first), job.panel.codes + stream_.ahead);
     }
 
     // [count][16]
@@ -171,9 +172,7 @@ class StoredPanels {
         tile_.panel = panel_of(m_, job_.panel, expert_, panel, room_);
         tile_.codes = tile_.panel + job_.panel.codes;
         tile_.ahead = tile_.panel == room_ ? 0 : stream_.ahead;
-        // Several regions are read in turns; asked for in order first, they do not throw the prefetcher off.
-        if (stream_.prefetch != Prefetch::Panels && tile_.panel != room_) ask(tile_.panel, job_.panel.codes);
-        const float* bias = m_.bias ? m_.bias + (expert_ * panels_of(m_) + panel) * kRows : nullptr;
+        if (stream_.prefetch != Prefetch::Panels && tile_.panel != room_) ask_for(tile_.panel, job_.panel.codes);
         for (int64_t t = 0; t < count_;) {
             const int n = job_.width(count_ - t);
             tile_.act = job_.act_at(t);
@@ -182,14 +181,10 @@ class StoredPanels {
             tile_.ahead = 0;
             t += n;
         }
-        for (int64_t i = 0; bias && i < count_ * kRows; ++i) out[i] += bias[i % kRows];
+        biased(bias_of(m_, expert_, panel), count_, out);
     }
 
   private:
-    static void ask(const uint8_t* from, int64_t bytes) {
-        for (int64_t at = 0; at < bytes; at += 64) PREFETCH(from + at);
-    }
-
     const MatmulJob& job_;
     const GrusMatrix& m_;
     int64_t expert_, count_;

@@ -192,9 +192,18 @@ UnitTile tile_for_unit(const MatmulJob& job, const GrusMatrix& m, const uint8_t*
     return made;
 }
 
+const float* bias_of(const GrusMatrix& m, int64_t expert, int64_t panel) {
+    return m.bias ? m.bias + (expert * panels_of(m) + panel) * kRows : nullptr;
+}
+
+// Asks for lines in the order of their addresses. What lies in several regions and is read in turns throws a prefetcher off otherwise.
+void ask_for(const uint8_t* from, int64_t bytes) {
+    for (int64_t at = 0; at < bytes; at += 64) PREFETCH(from + at);
+}
+
 // `last`: nothing of this matrix will be read after it.
 PreparedPanel prepare_panel(const MatmulJob& job, const GrusMatrix& m, int64_t expert, int64_t panel, bool last, int64_t tokens, const PanelScratch& room) {
-    const float* bias = m.bias ? m.bias + (expert * panels_of(m) + panel) * kRows : nullptr;
+    const float* bias = bias_of(m, expert, panel);
     if (m.row_bytes) {
         const GrusBf12* bf12 = job.bf12_of(m);
         const int64_t first = panel * kRows, rows = std::min<int64_t>(kRows, m.rows - first);
@@ -214,7 +223,7 @@ PreparedPanel prepare_panel(const MatmulJob& job, const GrusMatrix& m, int64_t e
             return {&m, bias, {}, {floats, nullptr, nullptr, nullptr, {}, nullptr, job.panel.blocks, nullptr, 0, Prefetch::Codes, nullptr}, {}, {}};
         }
         const bool streamed = !bf12 && tokens <= job.tier.tile;
-        for (int64_t at = 0; !bf12 && !streamed && at < rows * row_bytes; at += 64) PREFETCH(data + at);  // in order, once
+        if (!bf12 && !streamed) ask_for(data, rows * row_bytes);
         const Rows lie{data, row_bytes, rows, m.columns, streamed, streamed ? job.tier.ahead : 0, nullptr, nullptr, job.token_stride(), nullptr, nullptr, nullptr, nullptr};
         UnitRows unit_rows{};
         if (job.on_unit(job.width(tokens))) unit_rows = rows_for_unit(job, m, panel, lie, last, room.codes);
@@ -222,9 +231,7 @@ PreparedPanel prepare_panel(const MatmulJob& job, const GrusMatrix& m, int64_t e
     }
     const uint8_t *data = panel_of(m, job.panel, expert, panel, room.panel), *codes = data + job.panel.codes;
     if (!m.format.dense() && !job.as_stored(tokens)) job.tier.expand(m.format, job.panel, data, room.scales);
-    if (job.as_stored(tokens) && data != room.panel) {  // several regions are read in turns; asked for in order first, they do not throw the prefetcher off
-        for (int64_t at = 0; at < job.panel.codes; at += 64) PREFETCH(data + at);
-    }
+    if (job.as_stored(tokens) && data != room.panel) ask_for(data, job.panel.codes);
     const PanelStream stream = job.stream(tokens);
     const int64_t ahead = data == room.panel ? 0 : stream.ahead;
     const Tile tile{codes, room.scales, data, &job.panel, {}, nullptr, job.panel.blocks, values_of(m.format.table, job.tier.signed_bias), ahead, stream.prefetch, nullptr};
