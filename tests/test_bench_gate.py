@@ -124,7 +124,7 @@ def test_the_command_ends_with_the_gates_code(
 def test_machines_of_one_class_are_of_one_family_of_amd(tmp_path: Path) -> None:
     cpuinfo = tmp_path / "cpuinfo"
     cpuinfo.write_text("processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 26\nmodel\t\t: 2\n\nprocessor\t: 1\n")
-    assert gate._family(cpuinfo) == ["AMD family 26"]
+    assert gate.machine_class(cpuinfo).endswith(" cores, AMD family 26")
     cpuinfo.write_text("vendor_id\t: GenuineIntel\ncpu family\t: 6\n")
-    assert gate._family(cpuinfo) == []
-    assert gate._family(tmp_path / "none") == []
+    assert gate.machine_class(cpuinfo).endswith(" cores")
+    assert gate.machine_class(tmp_path / "none").endswith(" cores")

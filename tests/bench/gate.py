@@ -80,13 +80,13 @@ GROUPS = (
 )
 
 
-def machine_class() -> str:
+def machine_class(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
     from backends.torch.kernels import library
 
-    return ", ".join((platform.machine(), str(library.tier()), f"{os.cpu_count()} cores", *_family()))
+    return ", ".join((platform.machine(), str(library.tier()), f"{os.cpu_count()} cores", *_family(cpuinfo)))
 
 
-def _family(cpuinfo: Path = Path("/proc/cpuinfo")) -> list[str]:
+def _family(cpuinfo: Path) -> list[str]:
     """AMD's families, which share instructions, wait for memory in ways of their own: 25 is Zen 4, 26 is Zen 5."""
     lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
     fields = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
