@@ -224,7 +224,7 @@ struct DecodeAttention {
 constexpr int64_t kKVTile = 64;  // kept rows that several heads read one after the other: they stay in the nearest cache
 constexpr int64_t registers_of(int64_t dim) { return (dim + kRows - 1) / kRows; }
 constexpr int64_t decode_attention_scratch(int64_t heads, int64_t tokens, int64_t dim) {  // floats
-    return heads * (tokens + 2 * registers_of(dim) * kRows) + kKVTile * dim;
+    return (heads * (registers_of(tokens) + 2 * registers_of(dim) + 3) + kKVTile * registers_of(dim)) * kRows;
 }
 
 constexpr int64_t row_products_scratch(int64_t dim) { return registers_of(dim) * kRows; }  // floats

@@ -1,12 +1,44 @@
-// Attention of one new token (a decode step). Query heads that share a key head read the KV cache together, in its own dtype. Included
+// Attention of one new token (a decode step). Query heads that share a key head read the KV cache together, as it is stored. Included
 // by each tier after kv_rows.inl.
 
-// Sixteen numbers of a row of floats, from the `at`th on.
+constexpr int64_t kCodes = 2 * kRows;  // that become floats together
+
+// Whether codes can become floats in the registers that multiply them: those that are made together have one scale.
+inline bool fits_registers(const KVRows& rows) { return is_codes(rows.type) && rows.group % kCodes == 0 && rows.dim % rows.group == 0; }
+
+// Registers of a row that are made together.
+constexpr int together(KVDtype type) { return is_codes(type) ? 2 : 1; }
+
+// Rows of a tile where they lie; of codes: [row][group][scale, least] as floats.
+struct TileRows {
+    const uint8_t* data;
+    int64_t row_bytes;
+    const float* params;
+    int64_t row_params, group;
+    TileRows from(int64_t row) const { return {data + row * row_bytes, row_bytes, params + row * row_params, row_params, group}; }
+};
+
+// A row's numbers from the `at`th on. Of 4-bit codes the even ones, then the odd ones.
 template <KVDtype T>
-INLINE Floats kv_lanes(const uint8_t* row, int64_t at) {
-    if constexpr (T == KVDtype::F32) return load_floats(reinterpret_cast<const float*>(row) + at);
-    else if constexpr (T == KVDtype::F16) return load_f16(row + 2 * at);
-    else return load_bf16(row + 2 * at);
+INLINE void load_numbers(const uint8_t* row, int64_t at, const float* params, Floats (&to)[together(T)]) {
+    if constexpr (T == KVDtype::F32) {
+        to[0] = load_floats(reinterpret_cast<const float*>(row) + at);
+    } else if constexpr (T == KVDtype::F16) {
+        to[0] = load_f16(row + 2 * at);
+    } else if constexpr (T == KVDtype::BF16) {
+        to[0] = load_bf16(row + 2 * at);
+    } else {
+        if constexpr (T == KVDtype::Int8) {
+            to[0] = to_floats(octets(row + at));
+            to[1] = to_floats(octets(row + at + kRows));
+        } else {
+            const Octets pairs = octets(row + at / 2);
+            to[0] = to_floats(shift_and_mask<0, 15>(pairs));
+            to[1] = to_floats(shift_and_mask<4, 15>(pairs));
+        }
+        const Floats scale = broadcast(params), least = broadcast(params + 1);
+        UNROLL for (Floats& x : to) x = fma(x, scale, least);
+    }
 }
 
 // A head in registers. Where it is no whole number of them the last one begins earlier, and so holds some numbers a second time.
@@ -47,12 +79,48 @@ class LinesAhead {
     bool far_, evenly_;
 };
 
-// A query with zeros where its last register holds numbers a second time.
-void load_query(const float* q, const Registers& head, float* to) {
-    for (int64_t i = 0; i < head.count(); ++i, to += kRows) {
-        store(to, load_floats(q + head.at(i)));
-        if (i + 1 == head.count()) std::fill_n(to, head.twice(), 0.0f);
-    }
+// Groups of H heads are computed together. Their queries, and sums of values, are [register][head][16], their scores [token][head].
+constexpr int most_heads(KVDtype type) { return kTile < 8 ? 2 : is_codes(type) ? 8 : 4; }  // codes become floats once for a group
+
+// Calls `run` with the number of each group, its first head and H, which is a constant.
+template <int Most, typename Run>
+INLINE void each_group(int64_t heads, Run run) {
+    int64_t group = 0, head = 0;
+    for (; head + Most <= heads; head += Most) run(group++, head, std::integral_constant<int, Most>());
+    if constexpr (Most > 4)
+        if (heads - head >= 4) run(group++, head, std::integral_constant<int, 4>()), head += 4;
+    if (heads - head >= 2) run(group++, head, std::integral_constant<int, 2>()), head += 2;
+    if (heads > head) run(group, head, std::integral_constant<int, 1>());
+}
+
+// In the order in which registers of keys hold their numbers, with zeros where the last one holds some a second time.
+template <KVDtype T>
+void load_queries(const float* q, const Registers& head, int heads, float* to) {
+    for (int64_t i = 0; i < head.count(); ++i)
+        for (int h = 0; h < heads; ++h, to += kRows) {
+            const float* from = q + h * head.dim;
+            if constexpr (T == KVDtype::Int4) {
+                from += i / 2 * kCodes + i % 2;
+                for (int64_t n = 0; n < kRows; ++n) to[n] = from[2 * n];
+            } else {
+                store(to, load_floats(from + head.at(i)));
+                if (i + 1 == head.count()) std::fill_n(to, head.twice(), 0.0f);
+            }
+        }
+}
+
+template <KVDtype T>
+void store_outputs(const float* sums, const Registers& head, int heads, const float* shares, float* out) {
+    for (int64_t i = 0; i < head.count(); ++i)
+        for (int h = 0; h < heads; ++h, sums += kRows) {
+            float* to = out + h * head.dim;
+            if constexpr (T == KVDtype::Int4) {
+                to += i / 2 * kCodes + i % 2;
+                for (int64_t n = 0; n < kRows; ++n) to[2 * n] = sums[n] * shares[h];
+            } else {
+                store(to + head.at(i), mul(load_floats(sums), broadcast(shares + h)));
+            }
+        }
 }
 
 // The sums of each one's lanes. Sixteen are summed together where a tier has a way.
@@ -61,103 +129,149 @@ INLINE void sum_each(const Floats (&x)[N], float* out) {
     UNROLL for (int i = 0; i < N; ++i) out[i] = sum_lanes(x[i]);
 }
 
-// Products of H queries with R keys, `stride` apart.
+// Products of H queries with R keys.
 template <KVDtype T, int H, int R>
-INLINE void query_key_tile(const float* queries, const Registers& head, const uint8_t* keys, int64_t row_bytes, float scale, float* scores,
-                           int64_t stride, LinesAhead& ahead) {
-    const int64_t registers = head.count(), part = ahead.ask(R, registers);
-    Floats sums[H * R];
-    UNROLL for (int i = 0; i < H * R; ++i) sums[i] = zeros();
-    for (int64_t i = 0; i < registers; ++i, queries += kRows) {
+INLINE void query_key_tile(const float* queries, const Registers& head, const TileRows& keys, float scale, float* scores, LinesAhead& ahead) {
+    constexpr int N = together(T);
+    const int64_t part = ahead.ask(R, head.count() / N);
+    Floats sums[R * H];
+    UNROLL for (int i = 0; i < R * H; ++i) sums[i] = zeros();
+    const auto add_numbers = [&](int64_t at, const float* q, const float* params) INLINE_LAMBDA {
         if (part) ahead.ask_bytes(part);
-        Floats k[R];
-        UNROLL for (int r = 0; r < R; ++r) k[r] = kv_lanes<T>(keys + r * row_bytes, head.at(i));
-        UNROLL for (int h = 0; h < H; ++h) {
-            const Floats q = load_floats(queries + h * registers * kRows);
-            UNROLL for (int r = 0; r < R; ++r) sums[h * R + r] = fma(q, k[r], sums[h * R + r]);
+        Floats k[R][N];
+        UNROLL for (int r = 0; r < R; ++r) load_numbers<T>(keys.data + r * keys.row_bytes, at, params + r * keys.row_params, k[r]);
+        UNROLL for (int n = 0; n < N; ++n) {
+            UNROLL for (int h = 0; h < H; ++h, q += kRows) {
+                const Floats x = load_floats(q);
+                UNROLL for (int r = 0; r < R; ++r) sums[r * H + h] = fma(x, k[r][n], sums[r * H + h]);
+            }
         }
-    }
-    float made[H * R];
-    sum_each(sums, made);
-    UNROLL for (int h = 0; h < H; ++h)
-        UNROLL for (int r = 0; r < R; ++r) scores[h * stride + r] = made[h * R + r] * scale;
+    };
+    const int64_t whole = head.dim / kRows * kRows;
+    const float* params = keys.params;
+    for (int64_t at = 0; at < whole; params += 2)
+        for (const int64_t end = is_codes(T) ? at + keys.group : whole; at < end; at += N * kRows) add_numbers(at, queries + at * H, params);
+    if constexpr (!is_codes(T))
+        if (head.twice()) add_numbers(head.dim - kRows, queries + whole * H, params);
+    sum_each(sums, scores);
+    UNROLL for (int i = 0; i < R * H; ++i) scores[i] *= scale;
 }
 
 template <KVDtype T, int H>
-void query_key_scores(const float* queries, const Registers& head, const uint8_t* keys, int64_t row_bytes, int64_t count, float scale,
-               float* scores, int64_t stride, LinesAhead& ahead) {
-    constexpr int R = kTile >= 8 ? (H >= 4 ? 4 : 8) : 2;  // as many sums as there are registers for
+void query_key_scores(const float* queries, const Registers& head, const TileRows& keys, int64_t count, float scale, float* scores, LinesAhead& ahead) {
+    constexpr int R = kTile >= 8 ? (H > 4 ? 2 : H == 4 ? 4 : 8) : 2;  // as many sums as there are registers for
     int64_t t = 0;
-    for (; t + R <= count; t += R, keys += R * row_bytes) {
-        query_key_tile<T, H, R>(queries, head, keys, row_bytes, scale, scores + t, stride, ahead);
-    }
-    for (; t < count; ++t, keys += row_bytes) {
-        query_key_tile<T, H, 1>(queries, head, keys, row_bytes, scale, scores + t, stride, ahead);
-    }
+    for (; t + R <= count; t += R) query_key_tile<T, H, R>(queries, head, keys.from(t), scale, scores + t * H, ahead);
+    for (; t < count; ++t) query_key_tile<T, H, 1>(queries, head, keys.from(t), scale, scores + t * H, ahead);
 }
 
 // Adds to W registers of H sums, from the `first` on, `count` values times their shares.
 template <KVDtype T, int H, int W>
-void weighted_values(const float* shares, int64_t stride, const Registers& head, int64_t first, const uint8_t* values, int64_t row_bytes,
-               int64_t count, float* sums, LinesAhead& ahead) {
-    const int64_t apart = head.count() * kRows;
-    int64_t at[W];
-    Floats acc[H][W];
+void weighted_values(const float* shares, const Registers& head, int64_t first, const TileRows& values, int64_t count, float* sums, LinesAhead& ahead) {
+    constexpr int N = together(T);
+    int64_t at[W], group[W];
+    Floats acc[W][H];
+    sums += first * H * kRows;
     UNROLL for (int w = 0; w < W; ++w) {
         at[w] = head.at(first + w);
-        UNROLL for (int h = 0; h < H; ++h) acc[h][w] = load_floats(sums + h * apart + (first + w) * kRows);
+        group[w] = is_codes(T) ? 2 * (at[w] / values.group) : 0;
+        UNROLL for (int h = 0; h < H; ++h) acc[w][h] = load_floats(sums + (w * H + h) * kRows);
     }
-    for (int64_t t = 0; t < count; ++t, values += row_bytes) {
+    const uint8_t* row = values.data;
+    const float* params = values.params;
+    for (int64_t t = 0; t < count; ++t, shares += H, row += values.row_bytes, params += values.row_params) {
         ahead.ask(1);
         Floats p[H];
-        UNROLL for (int h = 0; h < H; ++h) p[h] = broadcast(shares + h * stride + t);
-        UNROLL for (int w = 0; w < W; ++w) {
-            const Floats v = kv_lanes<T>(values, at[w]);
-            UNROLL for (int h = 0; h < H; ++h) acc[h][w] = fma(p[h], v, acc[h][w]);
+        UNROLL for (int h = 0; h < H; ++h) p[h] = broadcast(shares + h);
+        UNROLL for (int w = 0; w < W; w += N) {
+            Floats v[N];
+            load_numbers<T>(row, at[w], params + group[w], v);
+            UNROLL for (int n = 0; n < N; ++n)
+                UNROLL for (int h = 0; h < H; ++h) acc[w + n][h] = fma(p[h], v[n], acc[w + n][h]);
         }
     }
     UNROLL for (int w = 0; w < W; ++w)
-        UNROLL for (int h = 0; h < H; ++h) store(sums + h * apart + (first + w) * kRows, acc[h][w]);
+        UNROLL for (int h = 0; h < H; ++h) store(sums + (w * H + h) * kRows, acc[w][h]);
 }
 
-constexpr int kAbreast = kTile >= 8 ? 4 : 2;  // registers of sums a head
-constexpr int kHeads = kTile >= 8 ? 4 : 2;     // that are computed at a time
-inline int64_t heads_at_once(int64_t left) { return left >= kHeads ? kHeads : left >= 2 ? 2 : 1; }
+constexpr int abreast(int heads) { return kTile < 8 || heads > 4 ? 2 : 4; }  // registers of values that are computed together
 
 template <KVDtype T, int H>
-void all_weighted_values(const float* shares, int64_t stride, const Registers& head, const uint8_t* values, int64_t row_bytes, int64_t count,
-                float* sums, LinesAhead& ahead) {
+void all_weighted_values(const float* shares, const Registers& head, const TileRows& values, int64_t count, float* sums, LinesAhead& ahead) {
+    constexpr int N = together(T), W = abreast(H);
     int64_t i = 0;
-    for (; i + kAbreast <= head.count(); i += kAbreast)
-        weighted_values<T, H, kAbreast>(shares, stride, head, i, values, row_bytes, count, sums, ahead);
-    for (; i < head.count(); ++i) weighted_values<T, H, 1>(shares, stride, head, i, values, row_bytes, count, sums, ahead);
+    for (; i + W <= head.count(); i += W) weighted_values<T, H, W>(shares, head, i, values, count, sums, ahead);
+    for (; i < head.count(); i += N) weighted_values<T, H, N>(shares, head, i, values, count, sums, ahead);
 }
 
-// exp(score - largest) of each, divided by their sum; NaN everywhere if one is, or the largest is infinite. `sink`: one more score, or null.
-void softmax(float* scores, int64_t tokens, const float* sink) {
-    float top = peak_of(scores, tokens);
-    if (sink && *sink > top) top = *sink;
-    const float nothing = 0.0f;
-    for (int64_t t = 0; t < tokens; ++t) scores[t] = exp_of(scores[t] - top);  // alone: beside a sum it would be no vector
-    Floats sums = zeros();
-    int64_t t = 0;
-    for (; t + kRows <= tokens; t += kRows) sums = add(sums, load_floats(scores + t));
-    float total = sum_lanes(sums);
-    for (; t < tokens; ++t) total += scores[t];
-    if (sink) total += exp_of(*sink - top);
-    const float share = 1.0f / total + top * nothing;
-    for (t = 0; t < tokens; ++t) scores[t] *= share;
-}
+// The softmax of a group of heads. A lane's scores are some of one head's: of `lane % heads`.
+struct GroupSoftmax {
+    float top[kRows], total[kRows], bad[kRows];  // the largest score, the sum, and NaN where one was no number
 
-// Rows that can be read where they lie as T: these, or floats made of codes.
-struct ReadRows { const uint8_t* data; int64_t row_bytes; };
+    void begin() {
+        std::fill_n(top, kRows, -std::numeric_limits<float>::infinity());
+        std::fill_n(total, kRows, 0.0f);
+        std::fill_n(bad, kRows, 0.0f);
+    }
+    // All scores come here first.
+    void see(const float* scores, int64_t count) {
+        Floats largest = load_floats(top), no_numbers = load_floats(bad);
+        for (; count >= kRows; count -= kRows, scores += kRows) {
+            const Floats x = load_floats(scores);
+            largest = at_least(x, largest);
+            no_numbers = fma(x, zeros(), no_numbers);
+        }
+        store(top, largest);
+        store(bad, no_numbers);
+        for (int64_t i = 0; i < count; ++i) {
+            top[i] = std::max(top[i], scores[i]);
+            bad[i] += scores[i] * 0.0f;
+        }
+    }
+    // Then the largest of a head becomes that of its lanes. `sinks`: one more score a head, or null.
+    void join(int heads, const float* sinks) {
+        for (int h = 0; h < heads; ++h) {
+            float largest = sinks ? sinks[h] : top[h];
+            for (int i = h; i < kRows; i += heads) largest = std::max(largest, top[i]);
+            for (int i = h; i < kRows; i += heads) top[i] = largest;
+            if (sinks) total[h] = exp_of(sinks[h] - largest);
+        }
+    }
+    // Then each becomes exp(score - largest).
+    void exponentials(float* scores, int64_t count) {
+        GroupSoftmax s = *this;
+        for (; count >= kRows; count -= kRows, scores += kRows) s.lane_exponentials(scores, kRows);
+        s.lane_exponentials(scores, count);
+        *this = s;
+    }
+    // What the sum of a head's values is multiplied with; NaN where a score was no number, or infinite.
+    float share(int heads, int head) const {
+        float all = 0.0f, no_number = 0.0f;
+        for (int i = head; i < kRows; i += heads) all += total[i], no_number += bad[i];
+        return 1.0f / all + no_number;
+    }
 
+  private:
+    INLINE void lane_exponentials(float* scores, int64_t count) {
+        for (int64_t i = 0; i < count; ++i) {
+            scores[i] = exp_of(scores[i] - top[i]);
+            total[i] += scores[i];
+        }
+    }
+};
+
+// Rows that can be read as T: these where they lie, or floats made of codes in `room`, which holds scales, too.
 template <KVDtype T>
-ReadRows read_rows(const KVRows& kv, int64_t begin, int64_t count, float* room) {
+TileRows read_rows(const KVRows& kv, int64_t begin, int64_t count, float* room) {
     const KVRows from = kv.from(begin);
-    if (kv.type == T) return {from.data, from.row_bytes()};
-    load_kv_rows(from, count, room);
-    return {reinterpret_cast<const uint8_t*>(room), 4 * kv.dim};
+    if (kv.type != T) {
+        load_kv_rows(from, count, room);
+        return {reinterpret_cast<const uint8_t*>(room), 4 * kv.dim, nullptr, 0, 0};
+    }
+    if (!is_codes(T)) return {from.data, from.row_bytes(), nullptr, 0, 0};
+    const int64_t params = 2 * (kv.dim / kv.group);
+    load_halves<true>(from.params, count * params, room);
+    return {from.data, from.row_bytes(), room, params, kv.group};
 }
 
 // What memory is asked for while heads go through a tile of `count` rows in so many passes. `next`: the tile after it.
@@ -171,60 +285,72 @@ LinesAhead lines_ahead(const DecodeAttention& a, const KVRows& tile, int64_t cou
 template <KVDtype T>
 void decode_attention_as(const DecodeAttention& a, float* scratch) {
     const Registers head{a.dim};
-    const int64_t tokens = a.tokens, wide = head.count() * kRows;
-    float *queries = scratch, *sums = queries + a.heads * wide, *scores = sums + a.heads * wide, *room = scores + a.heads * tokens;
-    for (int64_t h = 0; h < a.heads; ++h) load_query(a.q + h * a.dim, head, queries + h * wide);
+    const int64_t tokens = a.tokens, wide = head.count() * kRows, room_of_scores = (tokens + kRows - 1) / kRows * kRows;
+    const int64_t tile = a.near ? kKVTile / 2 : kKVTile;
+    // all at whole cache lines, since a load from two takes twice as long
+    float *queries = scratch, *sums = queries + a.heads * wide, *scores = sums + a.heads * wide, *room = scores + a.heads * room_of_scores;
+    auto* softmax = reinterpret_cast<GroupSoftmax*>(room + kKVTile * wide);  // of each group
+    int64_t groups = 0, parts = 0;  // parts: of values, which are computed one after the other
+    each_group<most_heads(T)>(a.heads, [&](int64_t group, int64_t h, auto H) INLINE_LAMBDA {
+        load_queries<T>(a.q + h * a.dim, head, H, queries + h * wide);
+        softmax[group].begin();
+        ++groups;
+        parts += head.count() / abreast(H) + head.count() % abreast(H) / together(T);
+    });
     std::fill_n(sums, a.heads * wide, 0.0f);
-    int64_t turns = 0;  // of heads that are computed at a time
-    for (int64_t h = 0; h < a.heads; h += heads_at_once(a.heads - h)) ++turns;
-    const int64_t parts = head.count() / kAbreast + head.count() % kAbreast;  // of a value, which are computed at a time
-    for (int64_t begin = 0; begin < tokens; begin += kKVTile) {
-        const int64_t count = std::min(tokens - begin, kKVTile);
-        const ReadRows k = read_rows<T>(a.k, begin, count, room);
+    for (int64_t begin = 0; begin < tokens; begin += tile) {
+        const int64_t count = std::min(tokens - begin, tile);
+        const TileRows k = read_rows<T>(a.k, begin, count, room);
         const bool last = begin + count == tokens;
         LinesAhead ahead = lines_ahead(a, a.k.from(begin), count, last ? a.v : a.k.from(begin + count),
-                                       std::min(kKVTile, last ? tokens : tokens - begin - count), turns);
-        for (int64_t h = 0, n; h < a.heads; h += n) {
-            n = heads_at_once(a.heads - h);
-            const auto part = n == kHeads ? query_key_scores<T, kHeads> : n == 2 ? query_key_scores<T, 2> : query_key_scores<T, 1>;
-            part(queries + h * wide, head, k.data, k.row_bytes, count, a.scale, scores + h * tokens + begin, tokens, ahead);
-        }
+                                       std::min(tile, last ? tokens : tokens - begin - count), groups);
+        each_group<most_heads(T)>(a.heads, [&](int64_t group, int64_t h, auto H) INLINE_LAMBDA {
+            float* made = scores + h * room_of_scores + begin * H;
+            query_key_scores<T, H>(queries + h * wide, head, k, count, a.scale, made, ahead);
+            softmax[group].see(made, count * H);
+        });
     }
-    for (int64_t h = 0; h < a.heads; ++h) softmax(scores + h * tokens, tokens, a.sinks ? a.sinks + h : nullptr);
-    for (int64_t begin = 0; begin < tokens; begin += kKVTile) {
-        const int64_t count = std::min(tokens - begin, kKVTile);
-        const ReadRows v = read_rows<T>(a.v, begin, count, room);
-        const int64_t left = std::min(kKVTile, tokens - begin - count);
-        LinesAhead ahead = lines_ahead(a, a.v.from(begin), count, a.v.from(begin + count), left, turns * parts);
-        for (int64_t h = 0, n; h < a.heads; h += n) {
-            n = heads_at_once(a.heads - h);
-            const auto part = n == kHeads ? all_weighted_values<T, kHeads> : n == 2 ? all_weighted_values<T, 2> : all_weighted_values<T, 1>;
-            part(scores + h * tokens + begin, tokens, head, v.data, v.row_bytes, count, sums + h * wide, ahead);
-        }
+    each_group<most_heads(T)>(a.heads, [&](int64_t group, int64_t h, auto H) INLINE_LAMBDA { softmax[group].join(H, a.sinks ? a.sinks + h : nullptr); });
+    for (int64_t begin = 0; begin < tokens; begin += tile) {
+        const int64_t count = std::min(tokens - begin, tile);
+        const TileRows v = read_rows<T>(a.v, begin, count, room);
+        LinesAhead ahead = lines_ahead(a, a.v.from(begin), count, a.v.from(begin + count), std::min(tile, tokens - begin - count), parts);
+        each_group<most_heads(T)>(a.heads, [&](int64_t group, int64_t h, auto H) INLINE_LAMBDA {
+            float* shares = scores + h * room_of_scores + begin * H;
+            softmax[group].exponentials(shares, count * H);
+            all_weighted_values<T, H>(shares, head, v, count, sums + h * wide, ahead);
+        });
     }
-    for (int64_t h = 0; h < a.heads; ++h)
-        for (int64_t i = 0; i < head.count(); ++i) store(a.out + h * a.dim + head.at(i), load_floats(sums + h * wide + i * kRows));
+    each_group<most_heads(T)>(a.heads, [&](int64_t group, int64_t h, auto H) INLINE_LAMBDA {
+        float shares[H];
+        for (int i = 0; i < H; ++i) shares[i] = softmax[group].share(H, i);
+        store_outputs<T>(sums + h * wide, head, H, shares, a.out + h * a.dim);
+    });
 }
 
 void decode_attention(const DecodeAttention& a, float* scratch) {
     switch (a.k.type) {
         case KVDtype::F16: return decode_attention_as<KVDtype::F16>(a, scratch);
         case KVDtype::BF16: return decode_attention_as<KVDtype::BF16>(a, scratch);
-        default: return decode_attention_as<KVDtype::F32>(a, scratch);
+        case KVDtype::Int8: if (fits_registers(a.k)) return decode_attention_as<KVDtype::Int8>(a, scratch); break;
+        case KVDtype::Int4: if (fits_registers(a.k)) return decode_attention_as<KVDtype::Int4>(a, scratch); break;
+        case KVDtype::F32: break;
     }
+    decode_attention_as<KVDtype::F32>(a, scratch);
 }
 
 template <KVDtype T>
 void row_products_as(const KVRows& rows, int64_t count, bool transposed, const float* x, float* out, float* scratch) {
     const Registers row{rows.dim};
+    const TileRows all{rows.data, rows.row_bytes(), nullptr, 0, 0};
     LinesAhead none = LinesAhead::none();
     if (!transposed) {
-        load_query(x, row, scratch);
-        query_key_scores<T, 1>(scratch, row, rows.data, rows.row_bytes(), count, 1.0f, out, 0, none);
+        load_queries<T>(x, row, 1, scratch);
+        query_key_scores<T, 1>(scratch, row, all, count, 1.0f, out, none);
         return;
     }
     std::fill_n(scratch, row.count() * kRows, 0.0f);
-    all_weighted_values<T, 1>(x, 0, row, rows.data, rows.row_bytes(), count, scratch, none);
+    all_weighted_values<T, 1>(x, row, all, count, scratch, none);
     for (int64_t i = 0; i < row.count(); ++i) store(out + row.at(i), load_floats(scratch + i * kRows));
 }
 

@@ -6,6 +6,7 @@
 namespace grus {
 
 enum class KVDtype : int32_t { F32, F16, BF16, Int8, Int4 };
+constexpr bool is_codes(KVDtype type) { return type == KVDtype::Int8 || type == KVDtype::Int4; }
 
 // Rows of one head, one behind the other.
 struct KVRows {

@@ -1,11 +1,5 @@
 // Writing rows of the KV cache, and reading them back as f32. Included by each tier, like tile.inl.
 
-INLINE float param_of(const uint8_t* params, int64_t at) {
-    uint16_t half;
-    std::memcpy(&half, params + 2 * at, 2);
-    return from_f16(half);
-}
-
 // What is beyond half precision becomes its greatest, since infinity would make NaN; NaN stays.
 INLINE float within_f16(float x) { return x > 65504.0f ? 65504.0f : x < -65504.0f ? -65504.0f : x; }
 
@@ -40,7 +34,7 @@ void quantize_kv_row(const float* x, const KVRows& to) {
 }
 
 void store_kv_row(const float* x, const KVRows& to) {
-    if (to.type == KVDtype::Int8 || to.type == KVDtype::Int4) {
+    if (is_codes(to.type)) {
         quantize_kv_row(x, to);
     } else if (to.type == KVDtype::F32) {
         std::memcpy(to.data, x, static_cast<size_t>(to.dim) * 4);
@@ -68,11 +62,11 @@ INLINE void load_bytes(const uint8_t* codes, int64_t n, float scale, float least
     for (; i < n; ++i) out[i] = static_cast<float>(codes[i]) * scale + least;
 }
 
-INLINE void load_kv_codes(const KVRows& row, float* out) {
-    for (int64_t g = 0; g < row.dim / row.group; ++g, out += row.group) {
-        const float scale = param_of(row.params, 2 * g), least = param_of(row.params, 2 * g + 1);
+// `params`: [group][scale, least] as floats.
+INLINE void load_kv_codes(const KVRows& row, const float* params, float* out) {
+    for (int64_t g = 0; g < row.dim / row.group; ++g, params += 2, out += row.group) {
         if (row.type == KVDtype::Int8) {
-            load_bytes(row.data + g * row.group, row.group, scale, least, out);
+            load_bytes(row.data + g * row.group, row.group, params[0], params[1], out);
             continue;
         }
         const uint8_t* pairs = row.data + g * row.group / 2;
@@ -83,7 +77,7 @@ INLINE void load_kv_codes(const KVRows& row, float* out) {
                 codes[2 * i] = pairs[at / 2 + i] & 15;
                 codes[2 * i + 1] = pairs[at / 2 + i] >> 4;
             }
-            load_bytes(codes, n, scale, least, out + at);
+            load_bytes(codes, n, params[0], params[1], out + at);
         }
     }
 }
@@ -94,7 +88,12 @@ void load_kv_rows(const KVRows& kv, int64_t rows, float* out) {
         case KVDtype::F32: std::memcpy(out, kv.data, static_cast<size_t>(rows * kv.dim) * 4); return;
         case KVDtype::F16: load_halves<true>(kv.data, rows * kv.dim, out); return;
         case KVDtype::BF16: load_halves<false>(kv.data, rows * kv.dim, out); return;
-        default:
-            for (int64_t r = 0; r < rows; ++r) load_kv_codes(kv.from(r), out + r * kv.dim);
+        default: break;
+    }
+    float params[1024];
+    const int64_t each = 2 * (kv.dim / kv.group), some = std::max<int64_t>(1024 / each, 1);  // no head has more than 512 groups
+    for (int64_t r = 0; r < rows; ++r, out += kv.dim) {
+        if (r % some == 0) load_halves<true>(kv.from(r).params, std::min(some, rows - r) * each, params);
+        load_kv_codes(kv.from(r), params + r % some * each, out);
     }
 }

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int64_t kFewProducts = 1 << 14;  // the same of a product's multiplications
 constexpr int64_t kFew = 1 << 13;  // numbers that one thread is done with before another has begun
-constexpr int64_t kFewQueries = 8, kFewQueriesOfCodes = 3;  // tokens of a sequence, drafts among them; codes become floats for each of them
+constexpr int64_t kFewQueries = 8;  // tokens of a sequence, drafts among them
 constexpr int64_t kConvChunk = 256;  // channels of a task; weights lie so (program.py)
 
 struct Runner {
@@ -87,9 +87,7 @@ struct Runner {
     struct AttentionTask { int64_t segment, first, head; };
 
     // Whether each token attends alone, as in a decode step, whose bits it gets so. Sixteen lanes take as long for two tokens as for sixteen.
-    static bool is_few(const Instruction& i, const ProgramSegment& segment) {
-        return segment.count <= (i.kv_dtype == KVDtype::Int8 || i.kv_dtype == KVDtype::Int4 ? kFewQueriesOfCodes : kFewQueries);
-    }
+    static bool is_few(const ProgramSegment& segment) { return segment.count <= kFewQueries; }
 
     // How many of `group` heads that share a key head one task takes, of `blocks` times sixteen tokens: a few, and all threads have some.
     int64_t heads_of_a_task(int64_t group, int64_t blocks, int64_t kv_heads) const {
@@ -103,7 +101,7 @@ struct Runner {
         tasks.clear();
         int64_t longest = 0, numbers = 0, singles = 0, blocks = 0;
         for (int64_t s = 0; s < step.segment_count; ++s) {
-            if (is_few(i, step.segments[s])) singles += step.segments[s].count;
+            if (is_few(step.segments[s])) singles += step.segments[s].count;
             else blocks += (step.segments[s].count + kRows - 1) / kRows;
         }
         int64_t parts = 1;  // of the heads that share a key head: as many as give each thread one
@@ -115,9 +113,9 @@ struct Runner {
             longest = std::max(longest, segment.past + segment.count);
             numbers += segment.count * (segment.past + segment.count) * i.heads * i.dim;
             // the last tokens see most: the largest tasks come first
-            const int64_t each = is_few(i, segment) ? 1 : kRows;
+            const int64_t each = is_few(segment) ? 1 : kRows;
             for (int64_t first = (segment.count - 1) / each * each; first >= 0; first -= each)
-                for (int64_t head = 0; head < (is_few(i, segment) ? i.kv_heads * parts : i.heads / some); ++head) tasks.push_back({s, first, head});
+                for (int64_t head = 0; head < (is_few(segment) ? i.kv_heads * parts : i.heads / some); ++head) tasks.push_back({s, first, head});
         }
         if (i.window) longest = std::min(longest, i.window + kRows);
         const std::vector<AttentionTask>& all = tasks;  // of this thread, for all threads
@@ -127,7 +125,7 @@ struct Runner {
             float* memory = reinterpret_cast<float*>(scratch.at_least(room * 4));
             for (int64_t p = begin; p < end; ++p) {
                 const AttentionTask& task = all[static_cast<size_t>(p)];
-                run_task(i, task, is_few(i, step.segments[task.segment]) ? group / parts : some, memory);
+                run_task(i, task, is_few(step.segments[task.segment]) ? group / parts : some, memory);
             }
         });
     }
@@ -141,7 +139,7 @@ struct Runner {
         const int64_t low = i.window && past + 1 > i.window ? past + 1 - i.window : 0;  // the first that is seen
         const KVRows k = memory(i, task.segment, 0, shared, segment.capacity).from(low);
         const KVRows v = memory(i, task.segment, i.latent ? 0 : 1, shared, segment.capacity).from(low);
-        if (is_few(i, segment)) {
+        if (is_few(segment)) {
             tier.decode_attention({in(i, token) + at, k, v, past + 1 - low, some, i.dim, i.scale, row(i.out, token) + at, tier.ahead, tier.kv_near, sink}, scratch);
             return;
         }
