@@ -82,6 +82,11 @@ BENCHES = {
     "long-prompts": ("/health while prompts of 3.5 MB arrive by every protocol", "long_prompts", "rows"),
     "libraries": ("Questions to a library of 100,000 made-up pages", "libraries", "rows"),
     "ranks": ("A model split among ranks on this CPU: what telling them costs", "ranks", "rows"),
+    "long-decode": (
+        "Decode behind 16,384 tokens against llama.cpp, shapes of Qwen3.5-4B and Qwen3.6-35B-A3B, random weights",
+        "ik",
+        "llama_cpp_rows",
+    ),
     "walks": (
         "Files of our own that three pieces of work enter (the files: python -m tests.bench.walks)",
         "walks",
@@ -89,9 +94,9 @@ BENCHES = {
     ),
 }
 PEERED = ("torch", "gguf", "gguf-3b", "mixtures", "gguf-gemma4", "mlx", "listening", "reading", "ocr", "ocr-lines")
-LLAMA_CPP = ("gguf", "gguf-3b", "mixtures", "gguf-gemma4")  # it compiles for minutes, so that no set-up installs it
-# a package of its own; large files, and minutes; the same, with a peer of one's own; the same, twice; a part of `speech`; minutes; no speed
-ON_DEMAND = ("vectors", "gguf-3b", "ik", "mtp", "restart", "speech-8bit", "libraries", "walks")
+LLAMA_CPP = ("gguf", "gguf-3b", "mixtures", "gguf-gemma4", "long-decode")  # it compiles for minutes, so that no set-up installs it
+# a package of its own; large files, and minutes; the same, with a peer of one's own; the same, three times; a part of `speech`; minutes; no speed
+ON_DEMAND = ("vectors", "gguf-3b", "ik", "long-decode", "mtp", "restart", "speech-8bit", "libraries", "walks")
 
 
 def main() -> None:

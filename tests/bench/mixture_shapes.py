@@ -92,8 +92,8 @@ def file_of(shape: str) -> Path:
 
 
 def bytes_a_token(path: Path) -> int:
-    """What a decode step of one sequence must read: every weight once, but of the experts the chosen ones, and a row of the embedding;
-    and the state of each gated delta rule, which a step writes too (not counted) and whose layers' weights drive it out of any cache."""
+    """What a decode step of one sequence must move: every weight once, but of the experts the chosen ones, and a row of the embedding; and
+    the state of each gated delta rule twice, since it is read and written anew, and other layers' weights drive it out of any cache."""
     import gguf
 
     reader = gguf.GGUFReader(path)
@@ -104,13 +104,21 @@ def bytes_a_token(path: Path) -> int:
         if key.endswith(f".{name}")
     }  # none in a dense model
     tied = not any(tensor.name == "output.weight" for tensor in reader.tensors)
-    read = 0
+    moved = 0
     for tensor in reader.tensors:
         if "_exps." in tensor.name:
-            read += int(tensor.n_bytes) * experts["expert_used_count"] // experts["expert_count"]
+            moved += int(tensor.n_bytes) * experts["expert_used_count"] // experts["expert_count"]
         elif tensor.name != "token_embd.weight" or tied:
-            read += int(tensor.n_bytes)
+            moved += int(tensor.n_bytes)
         if tensor.name.endswith("ssm_norm.weight"):  # as long as a head is wide
             values = next(int(f.contents()) for key, f in reader.fields.items() if key.endswith("ssm.time_step_rank"))
-            read += values * int(tensor.n_elements) ** 2 * 4
-    return read
+            moved += 2 * values * int(tensor.n_elements) ** 2 * 4
+    return moved
+
+
+def bytes_kept_a_token(path: Path) -> int:
+    """Its keys and values in half precision, which each later step reads."""
+    import gguf
+
+    tensors = gguf.GGUFReader(path).tensors
+    return sum(2 * int(t.shape[1]) for t in tensors if t.name.endswith(("attn_k.weight", "attn_v.weight")))

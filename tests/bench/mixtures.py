@@ -22,9 +22,9 @@ def rows() -> list[Row]:
 def _rows_of(shape: str) -> list[Row]:
     rows: list[Row] = []
     path = file_of(shape)
-    read = bytes_a_token(path)
+    moved = bytes_a_token(path)
     whole = path.stat().st_size
-    rows.append(Row(f"{shape}: bytes read a token", "MB", read / 1e6, whole / 1e6, "the file", "", False))
+    rows.append(Row(f"{shape}: bytes moved a token", "MB", moved / 1e6, whole / 1e6, "the file", "", False))
     with Peer("grus-torch", path, "f32") as ours, ours.rival("llama.cpp", path, "f32") as theirs:
         began = time.monotonic()
         while time.monotonic() - began < PACKED_AFTER:
@@ -38,7 +38,7 @@ def _rows_of(shape: str) -> list[Row]:
             rows.append(Row(what, "tokens/s", batch / a, batch / b, "llama.cpp", aim))
             if batch == 1:
                 machine = bandwidth()
-                share, their_share = (100 * read / (seconds * machine) for seconds in (a, b))
+                share, their_share = (100 * moved / (seconds * machine) for seconds in (a, b))
                 rows.append(Row(f"{what}: share of bandwidth", "%", share, their_share, "llama.cpp", ">= 90"))
         a, b = ours.ask("peak"), theirs.ask("peak")
         rows.append(Row(f"{shape}: peak memory", "MB", a / 1e6, b / 1e6, "llama.cpp", ">= 0.9x", False))
