@@ -94,7 +94,13 @@ BENCHES = {
     ),
 }
 PEERED = ("torch", "gguf", "gguf-3b", "mixtures", "gguf-gemma4", "mlx", "listening", "reading", "ocr", "ocr-lines")
-LLAMA_CPP = ("gguf", "gguf-3b", "mixtures", "gguf-gemma4", "long-decode")  # it compiles for minutes, so that no set-up installs it
+LLAMA_CPP = (
+    "gguf",
+    "gguf-3b",
+    "mixtures",
+    "gguf-gemma4",
+    "long-decode",
+)  # it compiles for minutes, so that no set-up installs it
 # a package of its own; large files, and minutes; the same, with a peer of one's own; the same, three times; a part of `speech`; minutes; no speed
 ON_DEMAND = ("vectors", "gguf-3b", "ik", "long-decode", "mtp", "restart", "speech-8bit", "libraries", "walks")
 

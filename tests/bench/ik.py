@@ -215,7 +215,10 @@ def short_rows(shape: str, kind: str) -> list[Row]:
     ours, theirs = sides(path)
     with ours, theirs:
         begin(ours, theirs, SHORT)
-        return [decode_row(f"{shape} {kind}", path, ours, theirs, SHORT, ">= 1x, 90 %"), prefill_row(f"{shape} {kind}", ours, theirs)]
+        return [
+            decode_row(f"{shape} {kind}", path, ours, theirs, SHORT, ">= 1x, 90 %"),
+            prefill_row(f"{shape} {kind}", ours, theirs),
+        ]
 
 
 def long_rows(shape: str, kind: str, lengths: Sequence[int]) -> list[Row]:

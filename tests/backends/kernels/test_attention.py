@@ -79,7 +79,9 @@ TOKENS = 42
 
 
 @pytest.mark.parametrize("way", list(KVDtype), ids=lambda way: way.name)
-@pytest.mark.parametrize(("dim", "group", "window"), [(128, 2, 0), (64, 1, 9), (32, 3, 0), (80, 2, 20), (96, 15, 0), (256, 8, 50)])
+@pytest.mark.parametrize(
+    ("dim", "group", "window"), [(128, 2, 0), (64, 1, 9), (32, 3, 0), (80, 2, 20), (96, 15, 0), (256, 8, 50)]
+)
 def test_of_prompts_and_single_tokens(tier: str, way: KVDtype, dim: int, group: int, window: int) -> None:
     attention, keys, values = Attention(way, dim, group, window), *(slab(way, dim, len(SPANS)) for _ in range(2))
     for row, (_, _, past) in enumerate(SPANS):
