@@ -220,10 +220,14 @@ void compare_small_operations() {
     }
 }
 
-// Dense rows, norms, heads and attention of prompts and of single tokens, to themselves and to an encoder, in one pass. A head
-// is no whole number of registers.
-std::vector<float> pass(const float* numbers, ScaleType type, KVDtype kept) {
-    constexpr int64_t hidden = 40, dim = 20, heads = 4, kv = 2, tokens = 35, capacity = 48, width = (heads + 2 * kv) * dim;
+struct HeadShape { int64_t dim, heads, group, window, past; };
+constexpr HeadShape kUneven{20, 4, 20, 7, 20};  // a head is no whole number of registers
+constexpr HeadShape kMany{64, 30, 32, 0, 70};   // groups of 8, 4, 2 and 1 heads share a key head, and codes have a scale for whole registers
+
+// Dense rows, norms, heads and attention of prompts and of single tokens, to themselves and to an encoder, in one pass.
+std::vector<float> pass(const float* numbers, ScaleType type, KVDtype kept, const HeadShape& shape) {
+    constexpr int64_t hidden = 40, kv = 2, tokens = 35, capacity = 80;
+    const int64_t dim = shape.dim, heads = shape.heads, width = (heads + 2 * kv) * dim;
     const Code code = type == ScaleType::F32 ? Code::F32 : type == ScaleType::F16 ? Code::F16 : Code::BF16;
     const int64_t size = scale_bytes(type) * hidden;
     auto weights = fill(width * hidden, scale16);
@@ -231,17 +235,17 @@ std::vector<float> pass(const float* numbers, ScaleType type, KVDtype kept) {
     auto* data = type == ScaleType::F32 ? reinterpret_cast<uint8_t*>(floats.get()) : reinterpret_cast<uint8_t*>(weights.get());
     GrusMatrix m{{code, ScaleType::None, 1, 0, BlockScales::None, 1, 0, 0}, 1, width, hidden, data, nullptr, size, nullptr, 0, nullptr, 0};
     std::vector<float> x(numbers, numbers + tokens * hidden), mixed(tokens * width), out(tokens * heads * dim), gated(tokens * width);
-    std::vector<float> memory(2 * 2 * kv * capacity * dim), params(2 * 2 * kv * capacity), heard(kv * 9 * dim), normed(tokens * hidden), angles(2 * tokens * dim, 0.6f);
+    std::vector<float> memory(2 * 2 * kv * capacity * dim), params(2 * 2 * kv * capacity * (dim / shape.group)), heard(kv * 9 * dim), normed(tokens * hidden), angles(2 * tokens * dim, 0.6f);
     std::vector<float> crossed(tokens * heads * dim);
     for (float& number : heard) number = uniform();
     float* registers[] = {x.data(), mixed.data(), out.data(), gated.data(), normed.data(), crossed.data()};
     const int64_t widths[] = {hidden, width, heads * dim, width, hidden, heads * dim};
-    const ProgramSegment spans[] = {{0, 1, 20, capacity, 9}, {1, 34, 3, capacity, 4}};
+    const ProgramSegment spans[] = {{0, 1, shape.past, capacity, 9}, {1, 34, 3, capacity, 4}};
     uint8_t* slabs[2 * 2 * 4] = {};  // [layer][span][keys, values, parameters of each]
     for (int i = 0; i < 2; ++i) {
         for (int which = 0; which < 2; ++which) {
             slabs[4 * i + which] = reinterpret_cast<uint8_t*>(memory.data() + (2 * i + which) * kv * capacity * dim);
-            slabs[4 * i + 2 + which] = reinterpret_cast<uint8_t*>(params.data() + (2 * i + which) * kv * capacity);
+            slabs[4 * i + 2 + which] = reinterpret_cast<uint8_t*>(params.data() + (2 * i + which) * kv * capacity * (dim / shape.group));
             slabs[8 + 4 * i + which] = reinterpret_cast<uint8_t*>(heard.data());
         }
     }
@@ -251,9 +255,9 @@ std::vector<float> pass(const float* numbers, ScaleType type, KVDtype kept) {
     gate.opcode = Opcode::Gate, gate.in = 0, gate.out = 3, gate.matrix = gate.up = &m;
     head.opcode = Opcode::Heads, head.in = head.out = 1;
     head.heads = attend.heads = heads, head.kv_heads = attend.kv_heads = kv, head.dim = head.rotary_dim = attend.dim = dim;
-    head.kv_dtype = attend.kv_dtype = kept, head.group = attend.group = dim;
+    head.kv_dtype = attend.kv_dtype = kept, head.group = attend.group = shape.group;
     head.w = numbers, head.eps = 1e-6f;
-    attend.opcode = Opcode::Attention, attend.in = 1, attend.out = 2, attend.window = 7, attend.scale = 0.2f;
+    attend.opcode = Opcode::Attention, attend.in = 1, attend.out = 2, attend.window = shape.window, attend.scale = 0.2f;
     norm.opcode = Opcode::LayerNorm, norm.in = 0, norm.out = 4, norm.w = numbers, norm.w2 = numbers + hidden, norm.eps = 1e-5f;
     cross = attend, cross.opcode = Opcode::CrossAttention, cross.in = 2, cross.out = 5, cross.layer = 1, cross.kv_dtype = KVDtype::F32;
     const Instruction code_of[] = {product, gate, head, attend, norm, cross};
@@ -263,18 +267,18 @@ std::vector<float> pass(const float* numbers, ScaleType type, KVDtype kept) {
     return out;
 }
 
-void compare_passes(ScaleType type, KVDtype kept) {
+void compare_passes(ScaleType type, KVDtype kept, const HeadShape& shape) {
     auto x = fill(35 * 40, uniform);
     const uint64_t seed = state;
     grus_use_tier(0);
-    const std::vector<float> want = pass(x.get(), type, kept);
+    const std::vector<float> want = pass(x.get(), type, kept, shape);
     for (int tier = 1; tier < static_cast<int>(TierId::Count); ++tier) {
         if (!select_tier(tier)) continue;
         float allowed = type == ScaleType::BF16 && current_tier().bf16 ? 2e-2f : 1e-4f;
         if (kept != KVDtype::F32) allowed = std::fmax(allowed, kept == KVDtype::Int4 ? 0.1f : 1e-2f);  // another code here and there
         const uint64_t after = state;
         state = seed;  // the same weights
-        const std::vector<float> got = pass(x.get(), type, kept);
+        const std::vector<float> got = pass(x.get(), type, kept, shape);
         state = after;
         for (size_t i = 0; i < want.size(); ++i) {
             if (std::fabs(want[i] - got[i]) <= allowed * std::fmax(1.0f, std::fabs(want[i]))) continue;
@@ -364,8 +368,9 @@ int main() {
     compare_programs();
     compare_small_operations();
     compare_twelve();
-    for (ScaleType type : {ScaleType::F32, ScaleType::F16, ScaleType::BF16}) compare_passes(type, KVDtype::F32);
-    for (KVDtype kept : {KVDtype::F16, KVDtype::BF16, KVDtype::Int8, KVDtype::Int4}) compare_passes(ScaleType::F32, kept);
+    for (ScaleType type : {ScaleType::F32, ScaleType::F16, ScaleType::BF16}) compare_passes(type, KVDtype::F32, kUneven);
+    for (KVDtype kept : {KVDtype::F16, KVDtype::BF16, KVDtype::Int8, KVDtype::Int4})
+        for (const HeadShape& shape : {kUneven, kMany}) compare_passes(ScaleType::F32, kept, shape);
     for (int64_t tokens : {1, 2, 3, 7, 40}) {
         compare_rows_of_bf16(21, 75, tokens);
         compare_rows_of_bf16(37, 320, tokens);
