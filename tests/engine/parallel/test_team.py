@@ -31,7 +31,7 @@ from tests.engine.parallel.test_ranks import LENGTH, Replies, assert_alike, prom
 from tests.processes import child_process
 
 SLOW = pytest.mark.slow
-SOON = 8.0  # seconds: five, and what a machine that does other things takes
+SOON = 12.0  # seconds: five, and what a machine that runs two more of these tests takes (8.9 were seen)
 
 
 @pytest.fixture(scope="module")
