@@ -6,14 +6,14 @@ from typing import Literal
 
 from engine.errors import BadRequest
 
-Speculating = Literal["off", "ngram", "draft", "mtp"]
-SPECULATIONS: dict[str, Speculating] = {"mtp": "mtp", "ngram": "ngram", "off": "off"}
+Speculating = Literal["auto", "off", "ngram", "draft", "mtp"]
+SPECULATIONS: dict[str, Speculating] = {"auto": "auto", "mtp": "mtp", "ngram": "ngram", "off": "off"}
 
 
 def speculation(kind: str | None, draft: str | None) -> Speculating:
     """From --speculation and --draft to what the engine calls it."""
     if draft is None:
-        return SPECULATIONS[kind or "off"]
+        return SPECULATIONS[kind or "auto"]
     if kind is not None:
         raise BadRequest(f"Choose --draft or --speculation {kind}, not both.", "draft")
     return "draft"
@@ -23,7 +23,7 @@ def kept_speculation(kind: str | None, draft: str | None) -> tuple[Speculating, 
     """From what the window keeps. A draft model that is not named, or a word of another version, drafts nothing."""
     if kind == "draft":
         return ("draft", draft) if draft else ("off", None)
-    return SPECULATIONS.get(kind or "off", "off"), None
+    return SPECULATIONS.get(kind or "auto", "off"), None
 
 
 def repetition(penalty: float | None, last: int | None) -> tuple[float | None, int | None]:

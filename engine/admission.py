@@ -141,7 +141,7 @@ class Admission:
     @property
     def _speculates(self) -> bool:
         kind = self._settings.speculation
-        return getattr(self._loaded, "draft_head", None) is not None if kind == "mtp" else kind != "off"
+        return getattr(self._loaded, "draft_head", None) is not None if kind in ("auto", "mtp") else kind != "off"
 
     def _proposer(self, state: RequestState, prompt: int, limit: int) -> DraftProposer | None:
         repeats = self._settings.speculation == "ngram"

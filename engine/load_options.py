@@ -39,7 +39,7 @@ class LoadOptions:
     replicas: int = 1  # processes that hold a text model, each on a device of its own
     devices: tuple[str, ...] = ()  # one a rank or replica; empty: the first ones of the machine
     gpu_layers: int | None = None  # layers whose matrices stay on the GPU; None: as many as fit
-    draft_head: bool = False  # load what the checkpoint has for multi-token prediction
+    draft_head: bool | None = False  # load what the checkpoint has for multi-token prediction; None: on CPUs, by torch
     eagle: str | None = None  # the folder of an EAGLE-3 head that drafts for the model
     cpu_moe: int | None = None  # layers whose experts lie beside the CPU; None: as few as needed
 

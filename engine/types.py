@@ -521,7 +521,7 @@ class Settings:
     prefix_reuse: bool = True
     state_snapshots: int = 4  # state checkpoints of a sequence whose model has recurrent layers or sliding windows
     async_scheduling: bool | None = None  # issue a step before the previous one is read; None: except on CPU
-    speculation: Literal["off", "ngram", "draft", "mtp"] = "off"
+    speculation: Literal["auto", "off", "ngram", "draft", "mtp"] = "off"  # auto: what the model was loaded with drafts
     draft_model: str | None = None
     max_draft: int = 8
     offload_folder: Path | None = None

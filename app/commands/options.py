@@ -209,7 +209,8 @@ def add_engine(command: argparse.ArgumentParser) -> None:
         "--speculation",
         choices=tuple(SPECULATIONS),
         help="check several next tokens in one step, which are guessed from what was said before (ngram; good for code and for "
-        "texts that quote) or by what the model carries for multi-token prediction (mtp; Qwen3.5, Qwen3-Next, GLM 4.5 to 4.7, DeepSeek 3) (default: off)",
+        "texts that quote) or by what the model carries for multi-token prediction (mtp; Qwen3.5, Qwen3-Next, GLM 4.5 to 4.7, DeepSeek 3) (default: auto, which is "
+        "mtp on a CPU with PyTorch and off elsewhere)",
     )
     group.add_argument(
         "--draft",

@@ -173,7 +173,7 @@ def _options() -> Sequence[ServerOption]:
         ServerOption("max_seq_len", "number", "prompt and reply together; 0: as long as the model allows", work, 0),
         ServerOption("decode_tokens_per_seq", "number", "tokens that a reply gets before it may be set aside", work, 16),
         ServerOption("speculation", "text", "check several next tokens in one step, guessed from what was said before (ngram) or by what "
-                     "the model carries for multi-token prediction (mtp); replies stay the same", work, None, tuple(SPECULATIONS)),
+                     "the model carries for multi-token prediction (mtp; auto: so on a CPU with PyTorch); replies stay the same", work, None, tuple(SPECULATIONS)),
         ServerOption("draft", "text", "a small model that guesses the next tokens for served models of its vocabulary", work,
                      metavar="MODEL"),
         ServerOption("kv_offload_dir", "text", "keep what was computed for prompts in this folder, beyond memory and a restart; "

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,11 @@ from unittest import mock
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file, save_file
 
 from engine.draft_head import DraftHeadSpeculation
 from engine.engine import Engine
+from engine.errors import GrusError
 from engine.executor import ModelExecutor
 from engine.loaded import DraftHead
 from engine.loading import LoadedModel, LoadOptions, load
@@ -217,6 +220,28 @@ def test_a_fault_of_the_head_costs_no_reply(
     drafting.speculation._head.runner._decoding = None  # type: ignore[attr-defined]
     assert drafting.say(*requests(prompts(2))) == want
     assert "its draft tokens are left out" in caplog.text
+
+
+@pytest.mark.parametrize("backend", ["torch", "mlx"])
+def test_unless_it_is_asked_for_a_head_is_opened_by_torch_alone(
+    predictable: Callable[[float], Path], backend: str
+) -> None:
+    loaded = load(str(predictable(0.0)), LoadOptions(backend=backend, device="cpu", draft_head=None))
+    assert (loaded.draft_head is not None) == (backend == "torch")
+
+
+def test_a_damaged_head_that_nobody_asked_for_costs_a_warning(
+    predictable: Callable[[float], Path], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = shutil.copytree(predictable(0.0), tmp_path / "damaged")
+    weights = load_file(path / "model.safetensors")
+    del weights["mtp.norm.weight"]
+    save_file(weights, path / "model.safetensors")
+    options = LoadOptions(backend="torch", device="cpu", draft_head=None)
+    assert load(str(path), options).draft_head is None
+    assert "runs without its head for multi-token prediction" in caplog.text
+    with pytest.raises(GrusError, match="mtp.norm.weight"):
+        load(str(path), replace(options, draft_head=True))
 
 
 @pytest.mark.parametrize("backend", ["torch", "mlx"])

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from app.window_engine import WindowEngine
 
 KINDS = (
+    ("auto", mark("Automatic")),
     ("off", mark("Off")),
     ("ngram", mark("N-grams of the conversation")),
     ("mtp", mark("Multi-token prediction (MTP)")),
@@ -32,7 +33,7 @@ class SpeculationSettings:
 
     @property
     def kind(self) -> str:
-        return str(self._preferences.get("speculation", "off"))
+        return str(self._preferences.get("speculation", "auto"))
 
     @property
     def draft(self) -> str:

@@ -27,7 +27,7 @@ def settings_of(open_grus: Callable[..., Opened], **preferences: Any) -> tuple[O
 
 def test_a_choice_holds_and_applies_after_a_restart(open_grus: Callable[..., Opened], tmp_path: Path) -> None:
     grus, view = settings_of(open_grus)
-    assert view.kind.currentData() == "off"
+    assert view.kind.currentData() == "auto"
     assert not view.draft.isEnabled()
     assert not view.restart.isVisible()
     pick(view.kind, "mtp")
@@ -53,7 +53,8 @@ def test_a_choice_holds_and_applies_after_a_restart(open_grus: Callable[..., Ope
 @pytest.mark.parametrize(
     ("kind", "draft", "found"),
     [
-        (None, None, ("off", None)),
+        (None, None, ("auto", None)),
+        ("off", None, ("off", None)),
         ("ngram", "small", ("ngram", None)),
         ("mtp", None, ("mtp", None)),
         ("draft", "small", ("draft", "small")),

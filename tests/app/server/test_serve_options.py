@@ -147,5 +147,5 @@ def test_what_cannot_be_is_one_sentence(model: Path, tmp_path: Path) -> None:
         assert said in outcome.err, outcome.err
         assert len(outcome.err.splitlines()) == 1
     assert grus("serve", GRUS_SPECULATION="magic").err.startswith(
-        "grus: GRUS_SPECULATION must be one of mtp, ngram, off"
+        "grus: GRUS_SPECULATION must be one of auto, mtp, ngram, off"
     )
