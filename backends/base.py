@@ -471,6 +471,10 @@ class RankGroup(Protocol):
 
 
 class Backend(Protocol):
+    experts_stay: (
+        bool  # `experts` made of blocks in a file are used where they lie, for good: memory has no room for them
+    )
+
     @property
     def name(self) -> str:
         """torch, mlx"""

@@ -38,7 +38,7 @@ from engine.models.registry import (
 )
 from engine.parallel.replicas import Replicas
 from engine.parallel.team import Team
-from engine.shares import ModelShare, build_share, kv_budget, load_split, splits, start_replicas
+from engine.shares import ModelShare, build_share, experts_to_leave, kv_budget, load_split, splits, start_replicas
 from engine.shares import build_adapted as build_adapted
 from engine.shares import gigabytes as gigabytes
 from engine.shares import rank_devices as rank_devices
@@ -245,7 +245,10 @@ def weight_bytes(name: str, options: LoadOptions | None = None) -> int | None:
             return _encoder_bytes(opened, pick_backend(options), options, make_encoder)
         make = find_part(opened.config, piece)
         if make is None:
-            whole = opened.nbytes + grown_bytes(opened.tensors, pick_backend(options))
+            backend = pick_backend(options)
+            whole = opened.nbytes + grown_bytes(opened.tensors, backend)
+            if not piece and (left := experts_to_leave(name, opened, backend, options, whole)) is not None:
+                whole -= left.nbytes
             return None if piece else _on_first_device(whole, options)
         backend, source, _ = _part_source(opened, piece, options)
         return survey(lambda view: make(view, opened.config), source).memory(backend.dtype)

@@ -16,6 +16,7 @@ from backends.ranks import LeadingKVCache, LeadingRunner, RanksLost
 from engine.adapters import adapters_for, put_adapter
 from engine.cpu_offload import ROOM, CpuOffload, plan
 from engine.errors import BackendUnavailable, BadRequest, ErrorText, GrusError, OutOfMemory, Unsupported
+from engine.file_experts import FileExperts, experts_in_file
 from engine.load_options import LoadOptions, open_named, pick_backend
 from engine.loaded import DraftHead
 from engine.model_files import ModelFiles
@@ -83,8 +84,13 @@ def build_share(
     offload = _cpu_offload(name, opened, backend, options, nbytes) if rank.count == 1 else None
     if offload is not None:
         nbytes = offload.device_bytes
+    kept = experts_to_leave(name, opened, backend, options, nbytes) if rank.count == 1 and offload is None else None
+    if kept is not None:
+        log.warning("%s", kept.sentence(name, gigabytes))
+        nbytes -= kept.nbytes
     budget = kv_budget(backend, nbytes, options.memory_limit, beside)
     quant = choose_quant(options.quant, backend, opened.tensors)
+    backend.experts_stay = kept is not None
     model: Any = build_adapted(
         opened, backend, quant, merged, lambda view: _checked(make(view, config), options.kv_bits), rank, offload
     )
@@ -195,6 +201,15 @@ def _cpu_offload(
         )
     log.warning("%s", offload.sentence(name, backend.device, gigabytes))
     return offload
+
+
+def experts_to_leave(
+    name: str, opened: ModelFiles, backend: Backend, options: LoadOptions, nbytes: int
+) -> FileExperts | None:
+    """The experts of a model of `nbytes` for which memory has no room."""
+    if options.merged:  # these become part of the weights, which are then no longer those of the file
+        return None
+    return experts_in_file(name, opened, backend, nbytes, device_total(backend, options.memory_limit) - LEAST_KV)
 
 
 def load_rank(

@@ -72,7 +72,6 @@ Loaded = LoadedModel | LoadedPart
 LoadModel = Callable[[str], Any]
 MakeEngine = Callable[[LoadModel], ServiceEngine]
 Accept = Callable[[str, Loaded], None]
-_DRAFT_HEADS: dict[str, bool | None] = {"auto": None, "mtp": True}
 
 
 def open_service(
@@ -95,7 +94,7 @@ def open_service(
         if source == draft:
             how = replace(how, tensor_parallel=1, replicas=1, devices=())  # small; the first rank asks it
         eagle = eagle_folder(draft, options(draft)) if draft is not None and draft != source else None
-        return replace(how, draft_head=_DRAFT_HEADS.get(chosen.speculation, False), eagle=eagle)
+        return replace(how, draft_head={"auto": None, "mtp": True}.get(chosen.speculation, False), eagle=eagle)
 
     def load(source: str) -> Loaded:
         how = placed(source)

@@ -53,6 +53,7 @@ class MlxBackend:
     foreign_library = "mlx-lm"
     foreign_note = "text only, one sequence after another"
     blocks = False
+    experts_stay = False
 
     def __init__(self, device: str, dtype: DType) -> None:
         if device not in ("metal", "cpu"):

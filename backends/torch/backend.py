@@ -70,6 +70,7 @@ class TorchBackend:
             raise BackendMissing("No CUDA device is visible to torch. Install a CUDA build of torch, or use the CPU.")
         self.ops = TorchOps(self._place, dtype)
         self.ops.exact = exact
+        self.experts_stay = False
 
     @property
     def ranks_apart(self) -> bool:
@@ -90,7 +91,7 @@ class TorchBackend:
         return make_linear(parts, bias, DTYPES[self.dtype], self._place)
 
     def experts(self, parts: Sequence[Sequence[Weight]]) -> Linear:
-        return make_experts(parts, DTYPES[self.dtype], self._place)
+        return make_experts(parts, DTYPES[self.dtype], self._place, self.experts_stay)
 
     def mixture(self, parts: MixtureParts) -> Mixture:
         return mixture_of(parts, DTYPES[self.dtype]) or EagerMixture(self.ops, self.dtype, parts)

@@ -336,9 +336,11 @@ def make_linear(
     return Stack(matrices, bias) if device.type == "cpu" else _merged(matrices, bias)
 
 
-def make_experts(parts: Sequence[Sequence[Weight]], dtype: torch.dtype, device: torch.device) -> Linear:
+def make_experts(
+    parts: Sequence[Sequence[Weight]], dtype: torch.dtype, device: torch.device, stay: bool = False
+) -> Linear:
     if device.type == "cpu" and _for_kernels(parts[0]):
-        return kernels.experts(parts, dtype, _quant(parts[0]))
+        return kernels.experts(parts, dtype, _quant(parts[0]), stay)
     if device.type == "cpu" and library.available():
         floats = [
             [part for part in expert if isinstance(part, Dense) and part.data.dtype in ROW_TYPES] for expert in parts

@@ -322,7 +322,10 @@ class View:
             whole = [self._matrix(name, (count, out, inp), rows=rows, columns=columns) for name, out in stacked]
             if self.dry:
                 return self._counted_experts(before, columns, count, outputs, inp)
-            groups = [whole] if len(whole) == 1 else [list(row) for row in zip(*map(split_experts, whole))]
+            if len(whole) == 1 or (self.backend.experts_stay and all(isinstance(weight, Blocks) for weight in whole)):
+                groups = [whole]
+            else:
+                groups = [list(row) for row in zip(*map(split_experts, whole))]
         else:
             groups = [
                 [self._matrix(name.format(i), (out, inp), rows=rows, columns=columns) for name, out in parts]

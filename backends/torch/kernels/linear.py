@@ -396,11 +396,13 @@ def _cut(raw: Raw) -> list[Raw]:
     ]
 
 
-def experts(parts: Sequence[Sequence[Weight]], dtype: torch.dtype, quant: str | None = None) -> KernelLinear:
-    """As `Backend.experts`: one list of parts an expert, or one inner list whose weights have three axes."""
+def experts(
+    parts: Sequence[Sequence[Weight]], dtype: torch.dtype, quant: str | None = None, stay: bool = False
+) -> KernelLinear:
+    """As `Backend.experts`: one list of parts an expert, or one inner list whose weights have three axes. `stay`: see `experts_stay`."""
     if len(parts) == 1 and len(parts[0][0].shape) == 3:
         return KernelLinear(
-            [pack(run, packing) for packing, run in _runs(parts[0], quant)], dtype, parts[0][0].shape[0]
+            [pack(run, packing, stay) for packing, run in _runs(parts[0], quant)], dtype, parts[0][0].shape[0]
         )
     like = _runs(parts[0], quant)
     for expert in parts:

@@ -115,8 +115,8 @@ class PackedMatrix(MatrixHandle):
         factor = weight.factor(index) if isinstance(weight, Blocks) else 1.0
         self.library.grus_pack(self.handle, expert, first, rows, source, data, parts, factor, torch.get_num_threads())
 
-    def use_in_place(self, parts: Sequence[Blocks]) -> None:
-        """Use the rows of `parts`, stacked, in place in their memory-mapped files, and schedule packing."""
+    def use_in_place(self, parts: Sequence[Blocks], stay: bool = False) -> None:
+        """Use the rows of `parts`, stacked, in place in their memory-mapped files, and schedule packing unless they are to stay there."""
         self._in_place, self._factors, first = [], [], 0
         for part in parts:
             raw, order = (part.data.origin, part.data.order) if isinstance(part.data, Reordered) else (part.data, None)
@@ -132,7 +132,8 @@ class PackedMatrix(MatrixHandle):
         self._stored = (StoredRows * len(parts))(*(stored for stored, _, _ in self._in_place))
         self.matrix.stored, self.matrix.stored_count = ctypes.addressof(self._stored), len(parts)
         self.matrix.unpacked = self.experts * self._panels
-        arena.schedule(self)
+        if not stay:
+            arena.schedule(self)
 
     def move(self) -> None:
         """Safe during concurrent products: a packed panel equals its rows in the file, and both stay readable."""
@@ -207,13 +208,13 @@ def _address(raw: Raw, held: np.ndarray, index: int, nbytes: int) -> int:
     return int(held.__array_interface__["data"][0]) + index * nbytes
 
 
-def pack(parts: Sequence[Weight], packing: PackedFormat) -> PackedMatrix:
-    """Matrices of one packing, stacked along the output."""
+def pack(parts: Sequence[Weight], packing: PackedFormat, stay: bool = False) -> PackedMatrix:
+    """Matrices of one packing, stacked along the output. `stay`: what can be used in its file stays there."""
     experts = parts[0].shape[0] if len(parts[0].shape) == 3 else 1
     made = PackedMatrix(packing, experts, sum(p.shape[-2] for p in parts), parts[0].shape[-1])
     in_place = [part for part in parts if isinstance(part, Blocks) and _in_a_file(part)]
     if len(in_place) == len(parts):
-        made.use_in_place(in_place)
+        made.use_in_place(in_place, stay)
         return made
     first = 0
     for part in parts:

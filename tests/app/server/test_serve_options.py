@@ -17,17 +17,22 @@ from typing import Any
 import httpx
 import pytest
 
+from engine.loading import LoadOptions, weight_bytes
+from engine.shares import LEAST_KV
 from engine.weights.convert import convert
 from tests.app.fresh import ROOT, environment, grus, several
 from tests.app.test_bad_input import edit_config
+from tests.checkpoints import save
 from tests.processes import child_process
 
 QUOTE = "the cat and the dog and the cat and the dog and the cat and the dog"
 
 
 @contextmanager
-def served(*arguments: object, end: signal.Signals = signal.SIGINT) -> Iterator[httpx.Client]:
-    """`grus serve ARGUMENTS`, until the block ends; then it must end well."""
+def served(
+    *arguments: object, end: signal.Signals = signal.SIGINT, heard: list[str] | None = None
+) -> Iterator[httpx.Client]:
+    """`grus serve ARGUMENTS`, until the block ends; then it must end well. `heard` gets what it has written to its errors."""
     command = [sys.executable, "-m", "app.cli", "serve", "--port", "0", "--device", "cpu", *map(str, arguments)]
     with child_process(
         command, env=environment(GRUS_GRACE="1"), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -44,6 +49,8 @@ def served(*arguments: object, end: signal.Signals = signal.SIGINT) -> Iterator[
         said = child.communicate(timeout=60)[1]
     assert child.returncode == 0, said
     assert "Traceback" not in said
+    if heard is not None:
+        heard.append(said)
 
 
 def reply(client: httpx.Client, model: str = "tiny", **more: Any) -> str:
@@ -116,6 +123,20 @@ def test_models_come_and_go_as_the_options_say(backend: str, model: Path, tmp_pa
         while here() and time.monotonic() < deadline:
             time.sleep(0.1)
         assert here() == []
+
+
+def test_a_mixture_that_is_larger_than_the_limit_replies_from_its_file(tmp_path: Path) -> None:
+    file = convert(save("qwen3_moe", tmp_path / "whole"), tmp_path / "tiny.gguf", quant="q8_0")
+    whole = weight_bytes(str(file), LoadOptions(device="cpu"))
+    assert whole is not None
+    named = "--backend", "torch", "--model", f"tiny={file}", "--gpu-memory-limit"
+    replies: list[str] = []
+    heard: list[str] = []
+    for limit in (4 * LEAST_KV, LEAST_KV + whole - 1):
+        with served(*named, limit, heard=heard) as client:
+            replies.append(reply(client))
+    assert replies[0] == replies[1]
+    assert ["stay in the file" in said for said in heard] == [False, True]
 
 
 def test_the_one_model_that_is_named_is_loaded_as_it_is_said(model: Path, tmp_path: Path) -> None:

@@ -46,4 +46,7 @@ inline uint8_t* panel_at(const GrusMatrix& m, const Panel& p, int64_t expert, in
 
 // A panel where it is packed, or made in `room` (p.bytes) from what is stored.
 const uint8_t* panel_of(const GrusMatrix& m, const Panel& p, int64_t expert, int64_t panel, uint8_t* room);
+
+// Tells the system that an expert's rows will be read, where they are to stay in their file: the disk brings them while others are computed.
+void ask_for_rows(const GrusMatrix& m, int64_t expert);
 }  // namespace grus

@@ -3,6 +3,10 @@
 #include <atomic>
 #include <cstring>
 
+#if defined(__unix__) || defined(__APPLE__)
+#include <sys/mman.h>
+#endif
+
 #include "common/compiler.hpp"
 #include "common/half_float.hpp"
 #include "common/scratch.hpp"
@@ -306,6 +310,21 @@ void row_of(const GrusMatrix& m, const Panel& p, const uint8_t* panel, int lane,
 }
 
 }  // namespace
+
+void ask_for_rows(const GrusMatrix& m, int64_t expert) {
+#if defined(__unix__) || defined(__APPLE__)
+    if (!m.stored || m.data) return;  // what is packed, or is being packed, has memory of its own
+    constexpr uintptr_t kPage = 1 << 14;  // of any system, or several
+    for (int64_t i = 0; i < m.stored_count; ++i) {
+        const GrusStoredRows& s = m.stored[i];
+        const int64_t bytes = s.rows * source_row_bytes(static_cast<SourceFormat>(s.source), m.columns);
+        const auto from = reinterpret_cast<uintptr_t>(s.data + expert * bytes), first = from / kPage * kPage;
+        madvise(reinterpret_cast<void*>(first), from + static_cast<uintptr_t>(bytes) - first, MADV_WILLNEED);
+    }
+#else
+    (void)m, (void)expert;
+#endif
+}
 
 const uint8_t* panel_of(const GrusMatrix& m, const Panel& p, int64_t expert, int64_t panel, uint8_t* room) {
     if (is_packed(m, expert, panel)) return panel_at(m, p, expert, panel);

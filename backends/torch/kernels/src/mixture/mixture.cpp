@@ -153,6 +153,9 @@ struct Mixture {
             placed[pair] = place;
         }
         const auto count = static_cast<int64_t>(groups.size());
+        for (const ExpertGroup& group : groups)
+            for (const ExpertMatrices* all : {&up, &down})
+                for (int64_t i = 0; i < all->count; ++i) ask_for_rows(*all->of(group.expert, i), all->apart ? 0 : group.expert);
         multiply_experts(up, m.gated ? &gate : nullptr, groups.data(), count, {x, x_stride, x_rows.data(), made, inner, nullptr}, threads);
         if (!m.gated) {
             parallel(pairs, 1, worth(pairs * inner, threads), [&](int64_t begin, int64_t end) {

@@ -1,0 +1,59 @@
+"""Mixtures for whose experts memory has no room: these are used where they lie in their file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from backends.base import Segment
+from backends.torch.kernels import arena
+from engine.errors import OutOfMemory
+from engine.loading import LoadedModel, LoadOptions, load, weight_bytes
+from engine.shares import LEAST_KV
+from engine.weights.convert import convert
+from tests.checkpoints import save
+
+PROMPT = [5, 17, 33, 41, 8, 9, 60, 3, 200, 7, 7, 150, 99, 31, 64, 128, 254, 1, 2, 90, 77, 12, 180]
+
+
+@pytest.fixture(scope="module", params=["qwen3_moe", "qwen3_5_moe"])
+def file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("mixture")
+    return convert(save(request.param, folder / "whole"), folder / "m.gguf", quant="q8_0")
+
+
+def options(limit: int | None = None, backend: str = "torch") -> LoadOptions:
+    return LoadOptions(backend=backend, device="cpu", dtype="f32", memory_limit=limit)
+
+
+def logits(loaded: LoadedModel) -> np.ndarray:
+    slot = loaded.kv.open(len(PROMPT))
+    return np.asarray(loaded.runner.run([Segment(slot, PROMPT, want=range(len(PROMPT)))]).read()[slot].logits)
+
+
+def test_a_mixture_that_is_larger_than_memory_gives_the_same_logits(
+    file: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = load(str(file), options())
+    want, size = logits(whole), whole.weight_bytes
+    assert "stay in the file" not in caplog.text
+    whole.close()
+    packed_later: list[int] = []
+    monkeypatch.setattr(arena, "schedule", lambda matrix: packed_later.append(getattr(matrix, "experts", 1)))
+    tight = options(LEAST_KV + size - 1)
+    loaded = load(str(file), tight)
+    assert loaded.weight_bytes < size
+    assert weight_bytes(str(file), tight) == loaded.weight_bytes
+    assert "stay in the file" in caplog.text
+    assert packed_later
+    assert set(packed_later) == {1}, "experts are not packed"
+    assert np.array_equal(logits(loaded), want)
+    loaded.close()
+
+
+def test_what_has_no_room_without_its_experts_is_refused(file: Path) -> None:
+    for backend, limit in (("torch", LEAST_KV + 1000), ("mlx", LEAST_KV + file.stat().st_size // 2)):
+        with pytest.raises(OutOfMemory, match="leaves no room for a conversation"):
+            load(str(file), options(limit, backend))
