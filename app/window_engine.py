@@ -444,7 +444,9 @@ def local_service(
     catalogue.more_folders = [Path(more) for more in preferences.get("model_folders", [])]
     limit = preferences.get("memory_limit") or Settings.gpu_memory_limit
     kind, draft = kept_speculation(preferences.get("speculation"), preferences.get("draft_model"))
-    return open_service(catalogue, options, Settings(gpu_memory_limit=limit, speculation=kind, draft_model=draft))
+    threads = preferences.get("battery_threads") or None
+    settings = Settings(gpu_memory_limit=limit, speculation=kind, draft_model=draft, battery_threads=threads)
+    return open_service(catalogue, options, settings)
 
 
 class DownloadProgress:

@@ -490,6 +490,9 @@ class Backend(Protocol):
     @property
     def ops(self) -> Ops: ...
 
+    def use_threads(self, count: int | None) -> None:
+        """On this thread so many threads of the CPU compute from now on, or fewer where there are fewer; None: as many as at first."""
+
     @property
     def ranks_apart(self) -> bool:
         """Whether the first rank, too, needs a process of its own, because a process can `join` only once. Raises BackendMissing

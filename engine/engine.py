@@ -25,6 +25,7 @@ from engine.executor import ModelExecutor
 from engine.loaded import Loaded, Loader
 from engine.metrics import Counters, EngineContext, EngineStats, ModelStats, NullTracer, Rate, RequestMetrics, Tracer
 from engine.model_manager import Busy, ModelManager
+from engine.power import BatteryThreads
 from engine.sequence import RequestState
 from engine.tasks import Task, TaskRun, Work, wrapped
 from engine.types import Request, RequestHandle, Result, Settings, outcome
@@ -213,6 +214,7 @@ class Engine:
                               Rate(self._began), Rate(self._began), Rate(self._began))  # fmt: skip
         loader = load if isinstance(load, Loader) else Loader(load)
         self._manager = ModelManager(loader, self._context, self._helper, self.wake, lambda task: self._tasks.add(task))
+        self._battery_threads = BatteryThreads(self.settings.battery_threads, clock)
         self._tasks = TaskQueue(self._manager, self._context.trace)
         self._router = Router(self._manager, self._context)
         self._inbox: deque[Callable[[], None]] = deque()
@@ -501,6 +503,7 @@ class Engine:
         worked = bool(self._inbox)
         while self._inbox:
             self._inbox.popleft()()
+        self._battery_threads.look(executor.loaded.backend for executor in self._manager.executors.values())
         for executor in list(self._manager.executors.values()):
             worked |= self._step(executor)
         self._gather_batch()

@@ -528,6 +528,7 @@ class Settings:
     offload_limit: str = "8G"
     idle_ttl: float | None = None  # seconds until an idle model is unloaded
     max_models: int = 0  # loaded at once; 0: as many as fit
+    battery_threads: int | None = None  # of the CPU, while the machine runs on its battery; None: as many as otherwise
 
     def __post_init__(self) -> None:
         least = {"max_concurrent": 1, "decode_tokens_per_seq": 1, "max_seq_len": 0, "prefill_chunk": 1, "max_queue": 1}
@@ -537,6 +538,8 @@ class Settings:
                 raise BadRequest(f"{name} must be at least {low}, not {getattr(self, name)!r}.", name)
         if self.idle_ttl is not None and not self.idle_ttl >= 0:
             raise BadRequest(f"idle_ttl must be 0 seconds or more, not {self.idle_ttl!r}.", "idle_ttl")
+        if self.battery_threads is not None and self.battery_threads < 1:
+            raise BadRequest(f"battery_threads must be at least 1, not {self.battery_threads}.", "battery_threads")
         if not self.max_gap > 1.0:
             raise BadRequest(f"max_gap must be above 1, not {self.max_gap!r}.", "max_gap")
         if (self.speculation == "draft") != (self.draft_model is not None):

@@ -350,6 +350,9 @@ class FakeDevice:
     def memory(self) -> DeviceMemory:
         return DeviceMemory(self.total, self.total, 0, 0)
 
+    def use_threads(self, count: int | None) -> None:
+        pass
+
     def release(self) -> None:
         self.released += 1
 

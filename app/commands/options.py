@@ -219,6 +219,12 @@ def add_engine(command: argparse.ArgumentParser) -> None:
         "that was made for the model",
     )
     group.add_argument(
+        "--battery-threads",
+        type=int,
+        metavar="N",
+        help="threads that compute while the machine runs on its battery, which then lasts longer (default: as many as otherwise)",
+    )
+    group.add_argument(
         "--kv-offload-dir",
         type=Path,
         metavar="DIR",
@@ -232,6 +238,7 @@ def engine_settings(options: argparse.Namespace) -> Settings:
     return Settings(
         speculation=speculation(options.speculation, options.draft),
         draft_model=options.draft,
+        battery_threads=options.battery_threads,
         offload_folder=None if options.kv_offload_dir is None else options.kv_offload_dir.expanduser(),
     )
 

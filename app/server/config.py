@@ -174,6 +174,7 @@ def _options() -> Sequence[ServerOption]:
         ServerOption("decode_tokens_per_seq", "number", "tokens that a reply gets before it may be set aside", work, 16),
         ServerOption("speculation", "text", "check several next tokens in one step, guessed from what was said before (ngram) or by what "
                      "the model carries for multi-token prediction (mtp; auto: so on a CPU with PyTorch); replies stay the same", work, None, tuple(SPECULATIONS)),
+        ServerOption("battery_threads", "number", "threads that compute while the machine runs on its battery (default: as many as otherwise)", work),
         ServerOption("draft", "text", "a small model that guesses the next tokens for served models of its vocabulary", work,
                      metavar="MODEL"),
         ServerOption("kv_offload_dir", "text", "keep what was computed for prompts in this folder, beyond memory and a restart; "
@@ -333,6 +334,7 @@ def engine_settings(options: Mapping[str, Any]) -> Settings:
         offload_limit=options["kv_offload_limit"],
         idle_ttl=options["idle_ttl"],
         max_models=options["max_models"],
+        battery_threads=options["battery_threads"],
     )
 
 

@@ -76,6 +76,9 @@ class MlxBackend:
     def linear(self, parts: Sequence[Weight], bias: Sequence[Raw | None]) -> Linear:
         return make_linear(parts, bias, self._mx_dtype)
 
+    def use_threads(self, count: int | None) -> None:
+        pass  # the GPU computes
+
     def experts(self, parts: Sequence[Sequence[Weight]]) -> Linear:
         return make_experts(parts, self._mx_dtype)
 

@@ -51,6 +51,8 @@ from backends.torch.tracing import can_be_traced
 from backends.torch.tracing_ops import TracingOps
 from backends.torch.triton import blocks as triton
 
+_THREADS = torch.get_num_threads()
+
 
 class TorchOps(TracingOps, TorchSignalOps):
     """All operations of `backends.ops.Ops`."""
@@ -71,6 +73,9 @@ class TorchBackend:
         self.ops = TorchOps(self._place, dtype)
         self.ops.exact = exact
         self.experts_stay = False
+
+    def use_threads(self, count: int | None) -> None:
+        torch.set_num_threads(_THREADS if count is None else min(count, _THREADS))
 
     @property
     def ranks_apart(self) -> bool:

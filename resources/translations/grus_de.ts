@@ -289,6 +289,11 @@
         <translation>Fügt hinzu, was die Datei enthält. Einstellungen mit demselben Namen werden ersetzt.</translation>
     </message>
     <message>
+        <source>All</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Alle</translation>
+    </message>
+    <message>
         <source>All files of {model} are intact.</source>
         <extracomment>app/gui/viewmodels/models/library.py</extracomment>
         <translation>Alle Dateien von {model} sind unversehrt.</translation>
@@ -475,7 +480,7 @@
     </message>
     <message>
         <source>Automatic</source>
-        <extracomment>app/gui/viewmodels/settings.py</extracomment>
+        <extracomment>app/gui/viewmodels/settings.py, app/gui/viewmodels/speculation.py</extracomment>
         <translation>Automatisch</translation>
     </message>
     <message>
@@ -1642,6 +1647,11 @@
         <source>Hold it, speak, and let it go: the text appears at the cursor, in any app. Clear the field for none.</source>
         <extracomment>app/gui/dictation_key.py</extracomment>
         <translation>Gedrückt halten, sprechen, loslassen: Der Text erscheint am Cursor, in jeder App. Für keine Taste das Feld leeren.</translation>
+    </message>
+    <message>
+        <source>How many threads of the CPU compute without mains power. Applies after a restart of Grus.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Wie viele Threads der CPU ohne Netzstrom rechnen. Gilt nach einem Neustart von Grus.</translation>
     </message>
     <message>
         <source>How many times a text model is loaded, on a device each, for many requests at once. Applies to models loaded from now on.</source>
@@ -4844,6 +4854,11 @@
         <source>This week</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>Diese Woche</translation>
+    </message>
+    <message>
+        <source>Threads on battery</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Threads im Akkubetrieb</translation>
     </message>
     <message>
         <source>To another machine</source>

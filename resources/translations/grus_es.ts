@@ -289,6 +289,11 @@
         <translation>Añade el contenido del archivo. Los ajustes con el mismo nombre se sustituyen.</translation>
     </message>
     <message>
+        <source>All</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Todos</translation>
+    </message>
+    <message>
         <source>All files of {model} are intact.</source>
         <extracomment>app/gui/viewmodels/models/library.py</extracomment>
         <translation>Todos los archivos de {model} están intactos.</translation>
@@ -475,7 +480,7 @@
     </message>
     <message>
         <source>Automatic</source>
-        <extracomment>app/gui/viewmodels/settings.py</extracomment>
+        <extracomment>app/gui/viewmodels/settings.py, app/gui/viewmodels/speculation.py</extracomment>
         <translation>Automático</translation>
     </message>
     <message>
@@ -1642,6 +1647,11 @@
         <source>Hold it, speak, and let it go: the text appears at the cursor, in any app. Clear the field for none.</source>
         <extracomment>app/gui/dictation_key.py</extracomment>
         <translation>Manténgala pulsada, hable y suéltela: el texto aparece en el cursor, en cualquier aplicación. Vacíe el campo para no usar ninguna.</translation>
+    </message>
+    <message>
+        <source>How many threads of the CPU compute without mains power. Applies after a restart of Grus.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Cuántos hilos de la CPU calculan sin corriente eléctrica. Se aplica al reiniciar Grus.</translation>
     </message>
     <message>
         <source>How many times a text model is loaded, on a device each, for many requests at once. Applies to models loaded from now on.</source>
@@ -4844,6 +4854,11 @@
         <source>This week</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>Esta semana</translation>
+    </message>
+    <message>
+        <source>Threads on battery</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Hilos con batería</translation>
     </message>
     <message>
         <source>To another machine</source>

@@ -289,6 +289,11 @@
         <translation>Ajoute le contenu du fichier. Les réglages du même nom sont remplacés.</translation>
     </message>
     <message>
+        <source>All</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Tous</translation>
+    </message>
+    <message>
         <source>All files of {model} are intact.</source>
         <extracomment>app/gui/viewmodels/models/library.py</extracomment>
         <translation>Tous les fichiers de {model} sont intacts.</translation>
@@ -475,7 +480,7 @@
     </message>
     <message>
         <source>Automatic</source>
-        <extracomment>app/gui/viewmodels/settings.py</extracomment>
+        <extracomment>app/gui/viewmodels/settings.py, app/gui/viewmodels/speculation.py</extracomment>
         <translation>Automatique</translation>
     </message>
     <message>
@@ -1642,6 +1647,11 @@
         <source>Hold it, speak, and let it go: the text appears at the cursor, in any app. Clear the field for none.</source>
         <extracomment>app/gui/dictation_key.py</extracomment>
         <translation>Maintenez-la, parlez, relâchez-la : le texte apparaît au curseur, dans toute application. Videz le champ pour n’en avoir aucune.</translation>
+    </message>
+    <message>
+        <source>How many threads of the CPU compute without mains power. Applies after a restart of Grus.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Combien de fils du processeur calculent sans alimentation secteur. Prend effet au redémarrage de Grus.</translation>
     </message>
     <message>
         <source>How many times a text model is loaded, on a device each, for many requests at once. Applies to models loaded from now on.</source>
@@ -4844,6 +4854,11 @@
         <source>This week</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>Cette semaine</translation>
+    </message>
+    <message>
+        <source>Threads on battery</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Fils sur batterie</translation>
     </message>
     <message>
         <source>To another machine</source>

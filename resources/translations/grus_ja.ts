@@ -289,6 +289,11 @@
         <translation>ファイルの内容を追加します。同じ名前の設定は置き換えられます。</translation>
     </message>
     <message>
+        <source>All</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>すべて</translation>
+    </message>
+    <message>
         <source>All files of {model} are intact.</source>
         <extracomment>app/gui/viewmodels/models/library.py</extracomment>
         <translation>{model} のファイルに問題はありません。</translation>
@@ -475,7 +480,7 @@
     </message>
     <message>
         <source>Automatic</source>
-        <extracomment>app/gui/viewmodels/settings.py</extracomment>
+        <extracomment>app/gui/viewmodels/settings.py, app/gui/viewmodels/speculation.py</extracomment>
         <translation>自動</translation>
     </message>
     <message>
@@ -1642,6 +1647,11 @@
         <source>Hold it, speak, and let it go: the text appears at the cursor, in any app. Clear the field for none.</source>
         <extracomment>app/gui/dictation_key.py</extracomment>
         <translation>押したまま話して離すと、どのアプリでもカーソル位置に文字が入ります。使わない場合は欄を空にします。</translation>
+    </message>
+    <message>
+        <source>How many threads of the CPU compute without mains power. Applies after a restart of Grus.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>電源につながっていないときに計算に使う CPU のスレッド数です。Grus の再起動後に反映されます。</translation>
     </message>
     <message>
         <source>How many times a text model is loaded, on a device each, for many requests at once. Applies to models loaded from now on.</source>
@@ -4842,6 +4852,11 @@
         <source>This week</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>今週</translation>
+    </message>
+    <message>
+        <source>Threads on battery</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>バッテリー使用時のスレッド数</translation>
     </message>
     <message>
         <source>To another machine</source>

@@ -289,6 +289,11 @@
         <translation>添加文件中的内容。同名设置会被替换。</translation>
     </message>
     <message>
+        <source>All</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>全部</translation>
+    </message>
+    <message>
         <source>All files of {model} are intact.</source>
         <extracomment>app/gui/viewmodels/models/library.py</extracomment>
         <translation>{model} 的所有文件均完好。</translation>
@@ -475,7 +480,7 @@
     </message>
     <message>
         <source>Automatic</source>
-        <extracomment>app/gui/viewmodels/settings.py</extracomment>
+        <extracomment>app/gui/viewmodels/settings.py, app/gui/viewmodels/speculation.py</extracomment>
         <translation>自动</translation>
     </message>
     <message>
@@ -1642,6 +1647,11 @@
         <source>Hold it, speak, and let it go: the text appears at the cursor, in any app. Clear the field for none.</source>
         <extracomment>app/gui/dictation_key.py</extracomment>
         <translation>按住说话，松开后文字会出现在任何应用的光标处。清空此栏则不使用。</translation>
+    </message>
+    <message>
+        <source>How many threads of the CPU compute without mains power. Applies after a restart of Grus.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>未接通电源时用于计算的 CPU 线程数。重启 Grus 后生效。</translation>
     </message>
     <message>
         <source>How many times a text model is loaded, on a device each, for many requests at once. Applies to models loaded from now on.</source>
@@ -4842,6 +4852,11 @@
         <source>This week</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>本周</translation>
+    </message>
+    <message>
+        <source>Threads on battery</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>使用电池时的线程数</translation>
     </message>
     <message>
         <source>To another machine</source>

@@ -42,6 +42,7 @@ from app.gui.theme import APPEARANCES, GRID
 from app.gui.viewmodels.known_voices import KnownVoiceList
 from app.gui.viewmodels.settings import (
     BACKENDS,
+    BATTERY_THREADS,
     COUNTS,
     DEVICES,
     ComputeSettings,
@@ -234,6 +235,8 @@ class SettingsPane(Pane):
         self.split = self._choice(
             "tensor_parallel", tr("Tensor parallelism"), [(n, str(n)) for n in COUNTS], self.computing
         )
+        threads = [(n, str(n) if n else tr("All")) for n in BATTERY_THREADS]
+        self.battery = self._choice("battery_threads", tr("Threads on battery"), threads)
         self.limit = QLineEdit()
         self.limit.setAccessibleName(tr("Memory limit"))
         self.limit.setPlaceholderText("70 %")
@@ -311,6 +314,11 @@ class SettingsPane(Pane):
             tr(
                 "Among how many devices a text model is split, which compute it together. Applies to models loaded from now on."
             ),
+        )
+        computed.add(
+            tr("Threads on battery"),
+            self.battery,
+            tr("How many threads of the CPU compute without mains power. Applies after a restart of Grus."),
         )
         computed.add(tr("Memory limit"), self.limit, tr("For all models together, as a share or a size."))
         computed.put(self.outcome)
@@ -468,6 +476,7 @@ class SettingsPane(Pane):
             (self.device, "auto"),
             (self.replicas, 1),
             (self.split, 1),
+            (self.battery, 0),
         ):
             box.setCurrentIndex(_nearest(box, preferences.get(box.objectName(), usual)))
         for check, key in ((self.motion, "reduce_motion"), (self.figures, "chat.figures")):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 BACKENDS = (("auto", mark("Automatic")), ("mlx", "MLX"), ("torch", "PyTorch"))
 DEVICES = (("auto", mark("Automatic")), ("metal", "Metal"), ("cuda", "CUDA"), ("cpu", "CPU"))
 COUNTS = (1, 2, 3, 4, 6, 8)  # of replicas, and of devices that a model is split among
+BATTERY_THREADS = (0, 1, 2, 3, 4, 6, 8)  # 0: as many as on mains power
 _KEYS = ("backend", "device", "memory_limit", "replicas", "tensor_parallel")
 _EITHER = {"replicas": "tensor_parallel", "tensor_parallel": "replicas"}  # a model is split or has replicas
 DEFAULT_SHARE = 0.7

@@ -16,6 +16,7 @@ from app.gui.store.messages import StoredMessage
 from app.gui.store.records import Preset
 from app.gui.theme import CONTRAST, DARK
 from app.gui.viewmodels.settings import read_limit
+from app.window_engine import local_service
 from engine.errors import BackendUnavailable, BadRequest, Offline
 from engine.hub import offline
 from engine.hub import token as token_module
@@ -108,6 +109,21 @@ def test_choices_of_computing_say_what_they_come_to(open_settings: Any) -> None:
     chosen = [grus.context.preferences.get(key) for key in ("tensor_parallel", "replicas")]
     assert chosen == [4, 1]
     grus.until(lambda: (pane.split.currentData(), pane.replicas.currentData()) == (4, 1))
+
+
+def test_threads_on_battery_hold_for_the_engine_of_the_next_start(open_settings: Any) -> None:
+    grus, pane = open_settings()
+    assert pane.battery.currentText() == "All"
+    pick(pane.battery, 2)
+    preferences = grus.context.preferences
+    assert preferences.get("battery_threads") == 2
+    pane._show()
+    assert pane.battery.currentText() == "2"
+    for chosen, threads in ((2, 2), (0, None)):
+        preferences.put("battery_threads", chosen)
+        service = local_service(preferences, {})
+        assert service.engine.settings.battery_threads == threads
+        service.close()
 
 
 def test_the_memory_limit_is_written_as_a_person_would(open_settings: Any) -> None:
