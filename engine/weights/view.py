@@ -322,7 +322,7 @@ class View:
             whole = [self._matrix(name, (count, out, inp), rows=rows, columns=columns) for name, out in stacked]
             if self.dry:
                 return self._counted_experts(before, columns, count, outputs, inp)
-            if len(whole) == 1 or (self.backend.experts_stay and all(isinstance(weight, Blocks) for weight in whole)):
+            if len(whole) == 1 or (all(isinstance(weight, Blocks) for weight in whole) and self.backend.experts_stay):
                 groups = [whole]
             else:
                 groups = [list(row) for row in zip(*map(split_experts, whole))]

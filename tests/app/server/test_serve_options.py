@@ -125,6 +125,7 @@ def test_models_come_and_go_as_the_options_say(backend: str, model: Path, tmp_pa
         assert here() == []
 
 
+@pytest.mark.torch_only("MLX uses no weights where they lie in their file")
 def test_a_mixture_that_is_larger_than_the_limit_replies_from_its_file(tmp_path: Path) -> None:
     file = convert(save("qwen3_moe", tmp_path / "whole"), tmp_path / "tiny.gguf", quant="q8_0")
     whole = weight_bytes(str(file), LoadOptions(device="cpu"))
