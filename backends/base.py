@@ -471,9 +471,8 @@ class RankGroup(Protocol):
 
 
 class Backend(Protocol):
-    experts_stay: (
-        bool  # `experts` made of blocks in a file are used where they lie, for good: memory has no room for them
-    )
+    # `experts` made of blocks in a file are used where they lie, for good: memory has no room for them.
+    experts_stay: bool
 
     @property
     def name(self) -> str:

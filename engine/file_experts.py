@@ -11,6 +11,8 @@ from engine.model_files import GgufFiles, ModelFiles
 from engine.models.registry import find_architecture
 from engine.weights.view import survey
 
+_FLOATS = ("F32", "F16", "BF16")  # of these experts are copied; blocks are used in their file
+
 
 @dataclass(frozen=True)
 class FileExperts:
@@ -33,9 +35,11 @@ def experts_in_file(name: str, opened: ModelFiles, backend: Backend, nbytes: int
     usable = backend.name == "torch" and backend.device == "cpu" and backend.blocks
     if nbytes <= room or not usable or not isinstance(opened, GgufFiles):
         return None
-    make = find_architecture(opened.config, name)
-    found = survey(lambda view: make(view, opened.config), opened.source)
-    experts = sum(found.layer_expert_bytes.values())
+    experts = sum(
+        raw.nbytes for tensor, raw in opened.tensors.items() if "_exps." in tensor and raw.dtype not in _FLOATS
+    )
     if not experts or nbytes - experts > room:
         return None
+    make = find_architecture(opened.config, name)
+    found = survey(lambda view: make(view, opened.config), opened.source)
     return FileExperts(nbytes, experts, found.weight_bytes - found.unread_bytes, room)

@@ -204,11 +204,7 @@ class ModelManager:
     def _speculation(self, loaded: Loaded) -> Speculation:
         """Speculative decoding with the draft model, where its vocabulary is this model's; otherwise without."""
         settings = self._context.settings
-        if (head := getattr(loaded, "draft_head", None)) is not None and settings.speculation in (
-            "auto",
-            "mtp",
-            "draft",
-        ):
+        if (head := getattr(loaded, "draft_head", None)) and settings.speculation not in ("off", "ngram"):
             return DraftHeadSpeculation(head, settings.max_draft, self._context.clock)
         headless = getattr(loaded, "eagle", None) is not None  # what was to draft is no model, and does not fit
         if headless or settings.draft_model in (None, loaded.name) or getattr(loaded, "tokenizer", None) is None:

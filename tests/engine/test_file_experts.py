@@ -53,6 +53,15 @@ def test_a_mixture_that_is_larger_than_memory_gives_the_same_logits(
     loaded.close()
 
 
+def test_experts_that_are_no_blocks_cannot_stay(tmp_path: Path) -> None:
+    """They would be copied, whatever the line before has promised."""
+    plain = convert(save("qwen3_moe", tmp_path / "whole", dtype="bfloat16"), tmp_path / "m.gguf")
+    whole = weight_bytes(str(plain), options())
+    assert whole is not None
+    with pytest.raises(OutOfMemory, match="leaves no room for a conversation"):
+        load(str(plain), options(LEAST_KV + whole - 1))
+
+
 def test_what_has_no_room_without_its_experts_is_refused(file: Path) -> None:
     for backend, limit in (("torch", LEAST_KV + 1000), ("mlx", LEAST_KV + file.stat().st_size // 2)):
         with pytest.raises(OutOfMemory, match="leaves no room for a conversation"):
