@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from backends.base import Segment
 from backends.torch.kernels import arena
+from backends.torch.kernels.packed import PackedMatrix
 from engine.errors import OutOfMemory
 from engine.loading import LoadedModel, LoadOptions, load, weight_bytes
 from engine.shares import LEAST_KV
@@ -41,7 +43,15 @@ def test_a_mixture_that_is_larger_than_memory_gives_the_same_logits(
     assert "stay in the file" not in caplog.text
     whole.close()
     packed_later: list[int] = []
+    copied: list[int] = []
     monkeypatch.setattr(arena, "schedule", lambda matrix: packed_later.append(getattr(matrix, "experts", 1)))
+    fill = PackedMatrix.fill
+
+    def noted(matrix: PackedMatrix, *given: Any, **more: Any) -> None:
+        copied.append(matrix.experts)
+        fill(matrix, *given, **more)
+
+    monkeypatch.setattr(PackedMatrix, "fill", noted)
     tight = options(LEAST_KV + size - 1)
     loaded = load(str(file), tight)
     assert loaded.weight_bytes < size
@@ -49,6 +59,7 @@ def test_a_mixture_that_is_larger_than_memory_gives_the_same_logits(
     assert "stay in the file" in caplog.text
     assert packed_later
     assert set(packed_later) == {1}, "experts are not packed"
+    assert not any(experts > 1 for experts in copied), "nor copied"
     assert np.array_equal(logits(loaded), want)
     loaded.close()
 
