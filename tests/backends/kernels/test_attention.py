@@ -92,6 +92,19 @@ def test_of_prompts_and_single_tokens(tier: str, way: KVDtype, dim: int, group: 
     assert torch.allclose(got.double(), attention.expected(x, SPANS, keys, values), atol=2e-5, rtol=1e-5)
 
 
+@pytest.mark.parametrize("group", [1, 2, 8])
+def test_the_largest_score_is_that_of_all_tokens(tier: str, group: int) -> None:
+    """Scores of 320 and 312 among zeros: what is not measured from the larger one has no exponential."""
+    attention, keys, values = Attention(KVDtype.F32, 64, group), slab(KVDtype.F32, 64, 1), slab(KVDtype.F32, 64, 1)
+    kept = torch.zeros(70, KV_HEADS, 64)
+    kept[37], kept[44] = 20.0, 19.5
+    keys.write_run(0, 0, kept)
+    values.write_run(0, 0, normal(70, KV_HEADS, 64))
+    x = torch.cat([torch.ones(1, attention.heads * 64), torch.zeros(1, 2 * KV_HEADS * 64)], 1)
+    got = attention(x, [(0, 1, 70)], keys, values)
+    assert torch.allclose(got.double(), attention.expected(x, [(0, 1, 70)], keys, values), atol=2e-5)
+
+
 @pytest.mark.parametrize("way", list(KVDtype), ids=lambda way: way.name)
 @pytest.mark.parametrize(("group", "window"), [(2, 0), (3, 20)])
 def test_few_tokens_get_the_bits_of_single_ones(tier: str, way: KVDtype, group: int, window: int) -> None:
