@@ -112,7 +112,10 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
         from engine.starter import starters
 
         return local_service(
-            preferences, {**models, **starters()}, lambda sentence: poster.post(lambda: core.update(loading=sentence))
+            preferences,
+            {**models, **starters()},
+            lambda sentence: poster.post(lambda: core.update(loading=sentence)),
+            places.packed,
         )
 
     core = WindowEngine(work, make_service or service, lambda deliver: FrameQueue(deliver, app))

@@ -417,13 +417,14 @@ def local_service(
     preferences: Preferences,
     models: Mapping[str, str],
     report: Callable[[str], None] = lambda sentence: None,
+    packed: Path | None = None,
 ) -> ModelService:
     """The service as the preferences have it. `models`: names and sources that may be downloaded. `report` gets the progress
-    of downloads as sentences."""
+    of downloads as sentences. `packed`: the folder of packed weights."""
     from app.runtime.catalogue import Catalogue
     from app.runtime.models import open_service
     from app.runtime.remote.servers import RemoteServers
-    from engine.loading import LoadOptions
+    from engine.loading import PACKED_LIMIT, LoadOptions
     from engine.types import Settings
 
     def options(source: str) -> LoadOptions:
@@ -433,6 +434,8 @@ def local_service(
             replicas=preferences.get("replicas", 1),
             tensor_parallel=preferences.get("tensor_parallel", 1),
             cache_dir=preferences.get("cache_dir"),
+            packed_folder=None if packed is None else str(packed),
+            packed_limit=preferences.get("packed_limit", PACKED_LIMIT),
             download=source in models.values(),
             progress=DownloadProgress(report, source),
         )

@@ -42,6 +42,7 @@ from backends.ops import FrameSampling as FrameSampling
 from backends.ops import Ops as Ops
 from backends.ops import Rope as Rope
 from backends.ops import Sampling as Sampling
+from backends.packed_file import PackedPlace as PackedPlace
 
 _NO_SPAN: AbstractContextManager[None] = nullcontext()
 
@@ -488,6 +489,13 @@ class Backend(Protocol):
 
     @property
     def ops(self) -> Ops: ...
+
+    def open_packed(self, place: PackedPlace) -> None:
+        """Matrices that would have to be packed while a model is loaded are taken from the file there, if it has them. Such a backend
+        is for one model."""
+
+    def keep_packed(self) -> None:
+        """The model is loaded: what had to be packed is written to that file, in the background."""
 
     def use_threads(self, count: int | None) -> None:
         """On this thread so many threads of the CPU compute from now on, or fewer where there are fewer; None: as many as at first."""

@@ -13,7 +13,17 @@ from engine.errors import BackendUnavailable, GrusError, ModelNotFound
 from engine.hub.resolve import resolve
 from engine.model_files import ModelFiles, open_model
 from engine.models.model_types import AUTO, model_type_named
+from engine.types import memory_limit
 from engine.weights.lora import is_adapter
+
+PACKED_LIMIT = "16G"
+
+
+def packed_folder() -> Path:
+    """Where this person's packed weights are kept."""
+    from platformdirs import PlatformDirs
+
+    return Path(PlatformDirs("Grus", appauthor=False).user_cache_dir) / "packed"
 
 
 @dataclass(frozen=True)
@@ -41,6 +51,8 @@ class LoadOptions:
     gpu_layers: int | None = None  # layers whose matrices stay on the GPU; None: as many as fit
     draft_head: bool | None = False  # load what the checkpoint has for multi-token prediction; None: on CPUs, by torch
     eagle: str | None = None  # the folder of an EAGLE-3 head that drafts for the model
+    packed_folder: str | None = None  # where packed weights are kept on disk; None: nowhere
+    packed_limit: str = PACKED_LIMIT  # of that folder; "0": nothing is kept
     cpu_moe: int | None = None  # layers whose experts lie beside the CPU; None: as few as needed
 
     def __post_init__(self) -> None:
@@ -48,6 +60,10 @@ class LoadOptions:
         given: object = self.devices
         object.__setattr__(self, "devices", device_list(given) if isinstance(given, str) else tuple(self.devices))
         object.__setattr__(self, "merged", tuple(self.merged))
+        if self.packed_limit.strip() == "0":
+            object.__setattr__(self, "packed_folder", None)
+        else:
+            memory_limit(self.packed_limit, 1 << 30)
 
 
 def pick_backend(options: LoadOptions, dtype: str | None = None) -> Backend:

@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, Any
 from backends.base import Array, Backend, BackendMissing, KVCache, Runner
 from engine.adapters import put_adapter
 from engine.errors import GrusError, Unsupported, UnsupportedArchitecture
+from engine.load_options import PACKED_LIMIT as PACKED_LIMIT
 from engine.load_options import LoadOptions as LoadOptions
 from engine.load_options import device_list as device_list
 from engine.load_options import fetch as fetch
 from engine.load_options import fetch_adapter as fetch_adapter
 from engine.load_options import open_named as open_named
+from engine.load_options import packed_folder as packed_folder
 from engine.load_options import pick_backend as pick_backend
 from engine.load_options import split_piece as split_piece
 from engine.loaded import DraftHead, LoadedEncoder, LoadedPart, load_part
@@ -36,6 +38,7 @@ from engine.models.registry import (
     find_part,
     part_kind,
 )
+from engine.packed_weights import packed_weights
 from engine.parallel.replicas import Replicas
 from engine.parallel.team import Team
 from engine.shares import ModelShare, build_share, experts_to_leave, kv_budget, load_split, splits, start_replicas
@@ -187,7 +190,8 @@ def load_any(name: str, options: LoadOptions | None = None) -> LoadedModel | Loa
         return _load_model(name, folder, opened, options)
     backend, source, quant = _part_source(opened, piece, options)
     nbytes = survey(lambda view: make(view, opened.config), source).memory(backend.dtype)
-    part = load_part(make, source, opened.config, backend)
+    with packed_weights(name, opened, backend, options, piece=piece):
+        part = load_part(make, source, opened.config, backend)
     mark = fingerprint(opened, backend, None, quant)
     tokenizer = opened.tokenizer if part_kind(opened.config, piece) in WITH_TOKENIZER else None
     return LoadedPart(name, folder, opened.config, backend, part, nbytes, mark, tokenizer=tokenizer)
@@ -200,7 +204,9 @@ def _load_encoder(
     quant, keep = _encoder_quant(opened, backend, options)
     nbytes = _encoder_bytes(opened, backend, options, make)
     source = fitted(opened.source, backend, quant, keep)
-    part, modules = load_part(make, source, opened.config, backend), opened.modules
+    modules = opened.modules
+    with packed_weights(name, opened, backend, options):
+        part = load_part(make, source, opened.config, backend)
     context = part.sizes.context
     return LoadedEncoder(
         name,

@@ -22,6 +22,7 @@ from engine.loaded import DraftHead
 from engine.model_files import ModelFiles
 from engine.models.config import text_config, text_fields
 from engine.models.registry import ARCHITECTURES, RECOGNIZERS, find_architecture
+from engine.packed_weights import packed_weights
 from engine.parallel.first_rank import DryModel, FirstKVCache, FirstRunner
 from engine.parallel.replicas import Replicas
 from engine.parallel.team import Team
@@ -75,6 +76,19 @@ def build_share(
     merged: Sequence[LoraFiles] = (),
 ) -> ModelShare:
     """`beside`: ranks that share this one's device."""
+    with packed_weights(name, opened, backend, options, merged, rank):
+        return _built_share(name, opened, backend, options, rank, beside, merged)
+
+
+def _built_share(
+    name: str,
+    opened: ModelFiles,
+    backend: Backend,
+    options: LoadOptions,
+    rank: Rank,
+    beside: int,
+    merged: Sequence[LoraFiles],
+) -> ModelShare:
     config = opened.config
     make = find_architecture(config, name, backend.foreign_library, backend.foreign_note)
     nbytes = opened.nbytes + grown_bytes(opened.tensors, backend)

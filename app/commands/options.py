@@ -12,7 +12,7 @@ from app.option_values import SPECULATIONS, repetition, speculation
 from app.runtime.reasoning import EFFORTS
 from engine.errors import BadRequest
 from engine.hub.download import TerminalBar
-from engine.loading import LoadOptions, device_list
+from engine.loading import PACKED_LIMIT, LoadOptions, device_list, packed_folder
 from engine.starter import GUIDE, starter
 from engine.types import SamplingParams, Settings
 
@@ -154,6 +154,13 @@ def add_where(command: argparse.ArgumentParser) -> None:
     where.add_argument(
         "--cache-dir", metavar="DIR", help="where downloaded models lie (default: the Hugging Face cache)"
     )
+    where.add_argument(
+        "--packed-limit",
+        default=PACKED_LIMIT,
+        metavar="SIZE",
+        help="weights that had to be prepared for this CPU are kept on disk, so that the model opens at once the next time: at most SIZE of "
+        "all models; 0 keeps none (default: 16G)",
+    )
     where.add_argument("--offline", action="store_true", help="never download; use only what is on this machine")
 
 
@@ -289,6 +296,8 @@ def where_options(options: argparse.Namespace, label: str) -> LoadOptions:
         gpu_layers=options.gpu_layers,
         cpu_moe=options.cpu_moe,
         cache_dir=options.cache_dir,
+        packed_folder=str(packed_folder()),
+        packed_limit=options.packed_limit,
         model_type=getattr(options, "model_type", "auto"),
         format=options.format if hasattr(options, "model_type") else "auto",
         mmproj=getattr(options, "mmproj", "auto"),

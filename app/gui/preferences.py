@@ -25,6 +25,7 @@ from app.gui.viewmodels.signal import Signal
 class AppFolders:
     data: Path
     settings: Path
+    packed: Path  # weights that were packed for this CPU; can be made again
 
     @property
     def database(self) -> Path:
@@ -56,12 +57,12 @@ def default_folders() -> AppFolders:
     from platformdirs import PlatformDirs
 
     dirs = PlatformDirs("Grus", appauthor=False)
-    return AppFolders(Path(dirs.user_data_dir), Path(dirs.user_config_dir))
+    return AppFolders(Path(dirs.user_data_dir), Path(dirs.user_config_dir), Path(dirs.user_cache_dir) / "packed")
 
 
 def places_under(folder: Path) -> AppFolders:
     """Everything in one folder: for tests, and for a copy of Grus that is carried about."""
-    return AppFolders(folder / "data", folder / "settings")
+    return AppFolders(folder / "data", folder / "settings", folder / "packed")
 
 
 log = logging.getLogger("grus.window")

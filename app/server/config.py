@@ -23,7 +23,7 @@ from app.server.openai.responses_store import default_file
 from engine.errors import BadRequest, ModelNotFound
 from engine.hub.download import TerminalBar
 from engine.loaded import LoadedPart
-from engine.loading import LoadedModel, LoadOptions, device_list, rank_devices, split_piece
+from engine.loading import PACKED_LIMIT, LoadedModel, LoadOptions, device_list, packed_folder, rank_devices, split_piece
 from engine.models.model_types import model_type_named
 from engine.pipelines.speaking import orpheus, pocket_tts
 from engine.starter import starters
@@ -163,6 +163,8 @@ def _options() -> Sequence[ServerOption]:
                      ("auto", "f32", "f16", "bf16")),
         ServerOption("quant", "text", "quantize plain weights while loading; auto: on a CPU q8_0 for 16-bit weights, and for encoders", where, "auto",
                      ("auto", "none", "q8_0", "q4_0", "q4_k", "q6_k")),
+        ServerOption("packed_limit", "text", "weights that had to be prepared for this CPU are kept on disk, at most SIZE of all models, so that "
+                     "they open at once the next time; 0 keeps none", where, PACKED_LIMIT, metavar="SIZE"),
         ServerOption("kv_bits", "number", "bits of a number in conversations' memory: fewer take less of it and are a little less exact; "
                      "32: as computed (default: 16 with quantized weights on a CPU, else 32)", where, None, ("32", "16", "8", "4")),
         ServerOption("gpu_memory_limit", "text", "weights and conversations together: 5G, 5120M, or a share like 0.7", where,
@@ -461,6 +463,8 @@ def load_options(options: Mapping[str, Any]) -> Callable[[str], LoadOptions]:
             gpu_layers=options["gpu_layers"],
             cpu_moe=options["cpu_moe"],
             cache_dir=options["cache_dir"],
+            packed_folder=str(packed_folder()),
+            packed_limit=options["packed_limit"],
             model_type=options["model_type"] if source == special else "auto",
             format=options["format"] if source == special else "auto",
             mmproj=options["mmproj"] if source == special else "auto",

@@ -28,6 +28,7 @@ from backends.base import (
     Linear,
     MemorySpec,
     MixtureParts,
+    PackedPlace,
     Raw,
     Rope,
     TokenModel,
@@ -75,6 +76,12 @@ class MlxBackend:
 
     def linear(self, parts: Sequence[Weight], bias: Sequence[Raw | None]) -> Linear:
         return make_linear(parts, bias, self._mx_dtype)
+
+    def open_packed(self, place: PackedPlace) -> None:
+        """Nothing is packed: MLX multiplies by matrices as they lie."""
+
+    def keep_packed(self) -> None:
+        """Nothing to keep."""
 
     def use_threads(self, count: int | None) -> None:
         pass  # the GPU computes

@@ -31,6 +31,7 @@ from backends.base import (
     MemorySpec,
     Mixture,
     MixtureParts,
+    PackedPlace,
     Raw,
     Rope,
     TokenModel,
@@ -41,6 +42,8 @@ from backends.torch.encoders import TorchEncoder, TorchFramePredictor
 from backends.torch.group import TorchGroup
 from backends.torch.kernels import library
 from backends.torch.kernels.mixture import mixture_of
+from backends.torch.kernels.packed import Fill, fill_now
+from backends.torch.kernels.packed_store import PackedStore
 from backends.torch.kv_cache import TorchKVCache
 from backends.torch.linear import make_experts, make_head_matrices, make_linear
 from backends.torch.ops import DTYPES
@@ -73,6 +76,19 @@ class TorchBackend:
         self.ops = TorchOps(self._place, dtype)
         self.ops.exact = exact
         self.experts_stay = False
+        self._packed: PackedStore | None = None
+
+    def open_packed(self, place: PackedPlace) -> None:
+        if self._place.type == "cpu" and library.available():
+            self._packed = PackedStore(place)
+
+    def keep_packed(self) -> None:
+        if self._packed is not None:
+            self._packed.keep()
+
+    @property
+    def _fill(self) -> Fill:
+        return fill_now if self._packed is None else self._packed.fill
 
     def use_threads(self, count: int | None) -> None:
         torch.set_num_threads(_THREADS if count is None else min(count, _THREADS))
@@ -93,16 +109,16 @@ class TorchBackend:
         return tensor(raw, DTYPES[dtype or self.dtype], self._place)
 
     def linear(self, parts: Sequence[Weight], bias: Sequence[Raw | None]) -> Linear:
-        return make_linear(parts, bias, DTYPES[self.dtype], self._place)
+        return make_linear(parts, bias, DTYPES[self.dtype], self._place, self._fill)
 
     def experts(self, parts: Sequence[Sequence[Weight]]) -> Linear:
-        return make_experts(parts, DTYPES[self.dtype], self._place, self.experts_stay)
+        return make_experts(parts, DTYPES[self.dtype], self._place, self.experts_stay, self._fill)
 
     def mixture(self, parts: MixtureParts) -> Mixture:
         return mixture_of(parts, DTYPES[self.dtype]) or EagerMixture(self.ops, self.dtype, parts)
 
     def head_matrices(self, weight: Weight, heads: int, plain: Dense | Affine) -> HeadMatrices:
-        return make_head_matrices(weight, heads, plain, DTYPES[self.dtype], self._place)
+        return make_head_matrices(weight, heads, plain, DTYPES[self.dtype], self._place, self._fill)
 
     def kv(self, specs: Sequence[MemorySpec], budget: int, bits: int = 32) -> TorchKVCache:
         return TorchKVCache(specs, budget, DTYPES[self.dtype], self._place, bits)

@@ -27,6 +27,7 @@ from backends.torch.kernels import library
 from backends.torch.kernels import linear as kernels
 from backends.torch.kernels.linear import TYPES as ROW_TYPES
 from backends.torch.kernels.linear import KernelLinear, SymbolicInput
+from backends.torch.kernels.packed import Fill, fill_now
 from backends.torch.tensors import mapped, tensor
 from backends.torch.triton.blocks import BlockMatrix, StoredBlocks
 
@@ -325,11 +326,15 @@ class KernelHeadMatrices:
 
 
 def make_linear(
-    parts: Sequence[Weight], biases: Sequence[Raw | None], dtype: torch.dtype, device: torch.device
+    parts: Sequence[Weight],
+    biases: Sequence[Raw | None],
+    dtype: torch.dtype,
+    device: torch.device,
+    fill: Fill = fill_now,
 ) -> Linear:
     bias = [None if b is None else tensor(b, dtype, device) for b in biases]
     if device.type == "cpu" and _for_kernels(parts):
-        return kernels.linear(parts, bias, dtype, _quant(parts))
+        return kernels.linear(parts, bias, dtype, _quant(parts), fill)
     if device.type == "cpu" and all(map(_lies_as_floats, parts)) and library.available():
         return kernels.rows_linear([part.data for part in parts if isinstance(part, Dense)], bias, dtype)
     matrices = [_matrix(part, dtype, device) for part in parts]
@@ -337,10 +342,14 @@ def make_linear(
 
 
 def make_experts(
-    parts: Sequence[Sequence[Weight]], dtype: torch.dtype, device: torch.device, stay: bool = False
+    parts: Sequence[Sequence[Weight]],
+    dtype: torch.dtype,
+    device: torch.device,
+    stay: bool = False,
+    fill: Fill = fill_now,
 ) -> Linear:
     if device.type == "cpu" and _for_kernels(parts[0]):
-        return kernels.experts(parts, dtype, _quant(parts[0]), stay)
+        return kernels.experts(parts, dtype, _quant(parts[0]), stay, fill)
     if device.type == "cpu" and library.available():
         floats = [
             [part for part in expert if isinstance(part, Dense) and part.data.dtype in ROW_TYPES] for expert in parts
@@ -362,11 +371,16 @@ def make_experts(
 
 
 def make_head_matrices(
-    weight: Weight, heads: int, plain: Dense | Affine, dtype: torch.dtype, device: torch.device
+    weight: Weight,
+    heads: int,
+    plain: Dense | Affine,
+    dtype: torch.dtype,
+    device: torch.device,
+    fill: Fill = fill_now,
 ) -> HeadMatrices:
     apart = isinstance(weight, Blocks) and len(weight.shape) == 3
     if apart and device.type == "cpu" and library.available() and kernels.takes([weight]):
-        return KernelHeadMatrices(kernels.experts([[weight]], dtype))
+        return KernelHeadMatrices(kernels.experts([[weight]], dtype, fill=fill))
     stored = _stored(plain)
     if isinstance(stored, PackedAffine):
         words, scales, biases = (part.flatten(0, -2) for part in (stored.words, stored.scales, stored.biases))

@@ -1659,6 +1659,11 @@
         <translation>Wie oft ein Textmodell geladen wird, je auf einem eigenen Gerät, für viele gleichzeitige Anfragen. Gilt für Modelle, die von jetzt an geladen werden.</translation>
     </message>
     <message>
+        <source>How much of the disk may hold weights that were prepared for this CPU. Such a model opens at once the next time.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Wie viel von der Festplatte Gewichte einnehmen dürfen, die für diesen Prozessor vorbereitet wurden. Ein solches Modell öffnet beim nächsten Mal sofort.</translation>
+    </message>
+    <message>
         <source>Hugging Face</source>
         <extracomment>app/gui/models/pane.py</extracomment>
         <translation>Hugging Face</translation>
@@ -2400,6 +2405,11 @@
         <translation>Nicht angegeben. Klären Sie sie vor der Nutzung mit dem Anbieter.</translation>
     </message>
     <message>
+        <source>Nothing</source>
+        <extracomment>app/gui/viewmodels/settings.py</extracomment>
+        <translation>Nichts</translation>
+    </message>
+    <message>
         <source>Nothing was found.</source>
         <extracomment>app/gui/libraries/pane.py</extracomment>
         <translation>Es wurde nichts gefunden.</translation>
@@ -2608,6 +2618,11 @@
         <source>Pace</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Tempo</translation>
+    </message>
+    <message>
+        <source>Packed weights</source>
+        <extracomment>app/gui/settings/pane.py, app/gui/viewmodels/settings.py</extracomment>
+        <translation>Gepackte Gewichte</translation>
     </message>
     <message>
         <source>Page number</source>

@@ -1659,6 +1659,11 @@
         <translation>Cuántas veces se carga un modelo de texto, cada una en un dispositivo, para muchas solicitudes a la vez. Se aplica a los modelos que se carguen a partir de ahora.</translation>
     </message>
     <message>
+        <source>How much of the disk may hold weights that were prepared for this CPU. Such a model opens at once the next time.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Cuánto del disco pueden ocupar los pesos que se prepararon para este procesador. Un modelo así se abre al instante la próxima vez.</translation>
+    </message>
+    <message>
         <source>Hugging Face</source>
         <extracomment>app/gui/models/pane.py</extracomment>
         <translation>Hugging Face</translation>
@@ -2400,6 +2405,11 @@
         <translation>No indicada. Consulta con el editor antes de usarlo.</translation>
     </message>
     <message>
+        <source>Nothing</source>
+        <extracomment>app/gui/viewmodels/settings.py</extracomment>
+        <translation>Nada</translation>
+    </message>
+    <message>
         <source>Nothing was found.</source>
         <extracomment>app/gui/libraries/pane.py</extracomment>
         <translation>No se encontró nada.</translation>
@@ -2608,6 +2618,11 @@
         <source>Pace</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Ritmo</translation>
+    </message>
+    <message>
+        <source>Packed weights</source>
+        <extracomment>app/gui/settings/pane.py, app/gui/viewmodels/settings.py</extracomment>
+        <translation>Pesos empaquetados</translation>
     </message>
     <message>
         <source>Page number</source>

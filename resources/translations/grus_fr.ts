@@ -1659,6 +1659,11 @@
         <translation>Combien de fois un modèle de texte est chargé, chaque fois sur un périphérique, pour de nombreuses requêtes simultanées. S’applique aux modèles chargés à partir de maintenant.</translation>
     </message>
     <message>
+        <source>How much of the disk may hold weights that were prepared for this CPU. Such a model opens at once the next time.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>La place que peuvent prendre sur le disque les poids préparés pour ce processeur. Un tel modèle s’ouvre aussitôt la fois suivante.</translation>
+    </message>
+    <message>
         <source>Hugging Face</source>
         <extracomment>app/gui/models/pane.py</extracomment>
         <translation>Hugging Face</translation>
@@ -2400,6 +2405,11 @@
         <translation>Non indiquée. Vérifiez auprès de l’éditeur avant de l’utiliser.</translation>
     </message>
     <message>
+        <source>Nothing</source>
+        <extracomment>app/gui/viewmodels/settings.py</extracomment>
+        <translation>Rien</translation>
+    </message>
+    <message>
         <source>Nothing was found.</source>
         <extracomment>app/gui/libraries/pane.py</extracomment>
         <translation>Rien n’a été trouvé.</translation>
@@ -2608,6 +2618,11 @@
         <source>Pace</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Débit</translation>
+    </message>
+    <message>
+        <source>Packed weights</source>
+        <extracomment>app/gui/settings/pane.py, app/gui/viewmodels/settings.py</extracomment>
+        <translation>Poids compactés</translation>
     </message>
     <message>
         <source>Page number</source>

@@ -1659,6 +1659,11 @@
         <translation>多数の要求を同時に処理するために、テキストモデルをデバイスごとに読み込む数。これから読み込むモデルに適用されます。</translation>
     </message>
     <message>
+        <source>How much of the disk may hold weights that were prepared for this CPU. Such a model opens at once the next time.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>この CPU 用に準備された重みがディスクを使える量です。そのようなモデルは次回からすぐに開きます。</translation>
+    </message>
+    <message>
         <source>Hugging Face</source>
         <extracomment>app/gui/models/pane.py</extracomment>
         <translation>Hugging Face</translation>
@@ -2400,6 +2405,11 @@
         <translation>記載がありません。使用前に公開元に確認してください。</translation>
     </message>
     <message>
+        <source>Nothing</source>
+        <extracomment>app/gui/viewmodels/settings.py</extracomment>
+        <translation>なし</translation>
+    </message>
+    <message>
         <source>Nothing was found.</source>
         <extracomment>app/gui/libraries/pane.py</extracomment>
         <translation>何も見つかりませんでした。</translation>
@@ -2608,6 +2618,11 @@
         <source>Pace</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>話す速さ</translation>
+    </message>
+    <message>
+        <source>Packed weights</source>
+        <extracomment>app/gui/settings/pane.py, app/gui/viewmodels/settings.py</extracomment>
+        <translation>パック済みの重み</translation>
     </message>
     <message>
         <source>Page number</source>

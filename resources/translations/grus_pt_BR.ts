@@ -1659,6 +1659,11 @@
         <translation>Quantas vezes um modelo de texto é carregado, cada vez em um dispositivo, para muitas solicitações ao mesmo tempo. Vale para os modelos carregados a partir de agora.</translation>
     </message>
     <message>
+        <source>How much of the disk may hold weights that were prepared for this CPU. Such a model opens at once the next time.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Quanto do disco os pesos preparados para este processador podem ocupar. Um modelo assim abre na hora da próxima vez.</translation>
+    </message>
+    <message>
         <source>Hugging Face</source>
         <extracomment>app/gui/models/pane.py</extracomment>
         <translation>Hugging Face</translation>
@@ -2400,6 +2405,11 @@
         <translation>Não informada. Consulte quem publicou antes de usar.</translation>
     </message>
     <message>
+        <source>Nothing</source>
+        <extracomment>app/gui/viewmodels/settings.py</extracomment>
+        <translation>Nada</translation>
+    </message>
+    <message>
         <source>Nothing was found.</source>
         <extracomment>app/gui/libraries/pane.py</extracomment>
         <translation>Nada foi encontrado.</translation>
@@ -2608,6 +2618,11 @@
         <source>Pace</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Ritmo</translation>
+    </message>
+    <message>
+        <source>Packed weights</source>
+        <extracomment>app/gui/settings/pane.py, app/gui/viewmodels/settings.py</extracomment>
+        <translation>Pesos empacotados</translation>
     </message>
     <message>
         <source>Page number</source>

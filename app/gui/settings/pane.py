@@ -45,6 +45,8 @@ from app.gui.viewmodels.settings import (
     BATTERY_THREADS,
     COUNTS,
     DEVICES,
+    PACKED_LIMIT,
+    PACKED_LIMITS,
     ComputeSettings,
     NetworkSettings,
     StoredData,
@@ -237,6 +239,7 @@ class SettingsPane(Pane):
         )
         threads = [(n, str(n) if n else tr("All")) for n in BATTERY_THREADS]
         self.battery = self._choice("battery_threads", tr("Threads on battery"), threads)
+        self.packed = self._choice("packed_limit", tr("Packed weights"), [(n, tr(t)) for n, t in PACKED_LIMITS])
         self.limit = QLineEdit()
         self.limit.setAccessibleName(tr("Memory limit"))
         self.limit.setPlaceholderText("70 %")
@@ -319,6 +322,13 @@ class SettingsPane(Pane):
             tr("Threads on battery"),
             self.battery,
             tr("How many threads of the CPU compute without mains power. Applies after a restart of Grus."),
+        )
+        computed.add(
+            tr("Packed weights"),
+            self.packed,
+            tr(
+                "How much of the disk may hold weights that were prepared for this CPU. Such a model opens at once the next time."
+            ),
         )
         computed.add(tr("Memory limit"), self.limit, tr("For all models together, as a share or a size."))
         computed.put(self.outcome)
@@ -477,6 +487,7 @@ class SettingsPane(Pane):
             (self.replicas, 1),
             (self.split, 1),
             (self.battery, 0),
+            (self.packed, PACKED_LIMIT),
         ):
             box.setCurrentIndex(_nearest(box, preferences.get(box.objectName(), usual)))
         for check, key in ((self.motion, "reduce_motion"), (self.figures, "chat.figures")):

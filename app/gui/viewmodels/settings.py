@@ -24,6 +24,8 @@ BACKENDS = (("auto", mark("Automatic")), ("mlx", "MLX"), ("torch", "PyTorch"))
 DEVICES = (("auto", mark("Automatic")), ("metal", "Metal"), ("cuda", "CUDA"), ("cpu", "CPU"))
 COUNTS = (1, 2, 3, 4, 6, 8)  # of replicas, and of devices that a model is split among
 BATTERY_THREADS = (0, 1, 2, 3, 4, 6, 8)  # 0: as many as on mains power
+PACKED_LIMIT = "16G"  # as `engine.load_options` has it, which an idle window does not hold
+PACKED_LIMITS = (("0", mark("Nothing")), ("8G", "8 GB"), ("16G", "16 GB"), ("32G", "32 GB"), ("64G", "64 GB"))
 _KEYS = ("backend", "device", "memory_limit", "replicas", "tensor_parallel")
 _EITHER = {"replicas": "tensor_parallel", "tensor_parallel": "replicas"}  # a model is split or has replicas
 DEFAULT_SHARE = 0.7
@@ -288,6 +290,7 @@ class StoredData:
                     shutil.rmtree(entry) if entry.is_dir() else entry.unlink(missing_ok=True)
             for entry in self._places.settings.glob("*.damaged-*"):
                 entry.unlink(missing_ok=True)
+            shutil.rmtree(self._places.packed, ignore_errors=True)
 
         def done(_: None) -> None:
             self._preferences.forget()
@@ -315,6 +318,7 @@ def kinds(places: AppFolders, cache_dir: str | None) -> list[StoredKind]:
         StoredKind(mark("Attachments"), places.attachments),
         StoredKind(mark("Other data"), places.data),
         StoredKind(mark("Settings"), places.preferences),
+        StoredKind(mark("Packed weights"), places.packed),
         StoredKind(mark("Models, shared with other programs"), cache_folder(cache_dir), ours=False),
     ]
 

@@ -124,6 +124,11 @@ def _move_all() -> None:
         del matrix
 
 
+def ending() -> bool:
+    """Whether the process ends, and what is left to do in the background is left undone."""
+    return _ending.is_set()
+
+
 @atexit.register
 def _end() -> None:
     """Stop the thread at exit: the interpreter would kill it inside torch, which aborts the process."""

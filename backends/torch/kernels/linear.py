@@ -10,6 +10,7 @@ import ctypes
 import os
 from abc import abstractmethod
 from collections.abc import Sequence
+from functools import partial
 from itertools import groupby
 from typing import Any, cast
 
@@ -21,7 +22,7 @@ from backends.base import BackendMissing, Dense, Raw, Weight
 from backends.torch.kernels import arena, formats
 from backends.torch.kernels.formats import PANEL, PackedFormat
 from backends.torch.kernels.library import Bf12Matrix, KernelMatrix, has_matrix_unit, library
-from backends.torch.kernels.packed import MatrixHandle, PackedMatrix, check_rows, pack, packing_of
+from backends.torch.kernels.packed import Fill, MatrixHandle, PackedMatrix, check_rows, fill_now, pack, packing_of
 from backends.torch.tensors import STORED, mapped
 
 # -- lossless 12-bit encoding of bf16 rows (`bf12` in identifiers): a step reads a quarter less memory (src/formats/bf16_12bit.hpp)
@@ -350,13 +351,17 @@ class RowExperts:
 
 
 def linear(
-    parts: Sequence[Weight], bias: Sequence[Tensor | None], dtype: torch.dtype, quant: str | None = None
+    parts: Sequence[Weight],
+    bias: Sequence[Tensor | None],
+    dtype: torch.dtype,
+    quant: str | None = None,
+    fill: Fill = fill_now,
 ) -> KernelLinear:
     """Parts stacked along the output, with one bias (or None) a part. `quant` (see `formats.MADE_HERE`) quantizes dense parts."""
     matrices = []
     left = list(bias)
     for packing, run in _runs(parts, quant):
-        matrix = pack(run, packing)
+        matrix = pack(run, packing, fill=fill)
         biases, left = left[: len(run)], left[len(run) :]
         if any(b is not None for b in biases):
             matrix.set_bias(
@@ -397,29 +402,35 @@ def _cut(raw: Raw) -> list[Raw]:
 
 
 def experts(
-    parts: Sequence[Sequence[Weight]], dtype: torch.dtype, quant: str | None = None, stay: bool = False
+    parts: Sequence[Sequence[Weight]],
+    dtype: torch.dtype,
+    quant: str | None = None,
+    stay: bool = False,
+    fill: Fill = fill_now,
 ) -> KernelLinear:
     """As `Backend.experts`: one list of parts an expert, or one inner list whose weights have three axes. `stay`: see `experts_stay`."""
     if len(parts) == 1 and len(parts[0][0].shape) == 3:
         return KernelLinear(
-            [pack(run, packing, stay) for packing, run in _runs(parts[0], quant)], dtype, parts[0][0].shape[0]
+            [pack(run, packing, stay, fill) for packing, run in _runs(parts[0], quant)], dtype, parts[0][0].shape[0]
         )
-    like = _runs(parts[0], quant)
-    for expert in parts:
-        mine = _runs(expert, quant)
-        if [(bytes(p.format), [w.shape for w in run]) for p, run in mine] != [
-            (bytes(p.format), [w.shape for w in run]) for p, run in like
-        ]:
-            raise BackendMissing(
-                "The experts of one mixture are stored in different ways; the CPU kernels need them alike."
-            )
-    matrices = [
-        PackedMatrix(packing, len(parts), sum(w.shape[0] for w in run), run[0].shape[1]) for packing, run in like
-    ]
-    for index, expert in enumerate(parts):
-        for matrix, (_, run) in zip(matrices, _runs(expert, quant)):
-            first = 0
-            for weight in run:
-                matrix.fill(weight, index, first)
-                first += weight.shape[0]
+    runs = [_runs(expert, quant) for expert in parts]  # of each expert
+    kinds = [[(bytes(packing.format), [w.shape for w in run]) for packing, run in mine] for mine in runs]
+    if any(kind != kinds[0] for kind in kinds):
+        raise BackendMissing(
+            "The experts of one mixture are stored in different ways; the CPU kernels need them alike."
+        )
+    matrices = []
+    for each in zip(*runs):
+        packing, first = each[0]
+        made = PackedMatrix(packing, len(parts), sum(w.shape[0] for w in first), first[0].shape[1])
+        fill(made, first, partial(_fill_experts, made, [run for _, run in each]))
+        matrices.append(made)
     return KernelLinear(matrices, dtype, len(parts))
+
+
+def _fill_experts(made: PackedMatrix, experts: Sequence[Sequence[Weight]]) -> None:
+    for index, parts in enumerate(experts):
+        first = 0
+        for weight in parts:
+            made.fill(weight, index, first)
+            first += weight.shape[0]

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import cast
 
 import numpy as np
 import torch
@@ -78,6 +79,8 @@ class PackedMatrix(MatrixHandle):
         super().__init__(KernelMatrix(packing.format, experts, rows, columns, None, None, 0))
         self.nbytes: int = self.library.grus_packed_bytes(self.handle)
         self._panels = -(-rows // PANEL)  # of each expert
+        self._piece: arena.HugePageBlock | None = None  # where it is packed
+        self._kept: np.ndarray | None = None  # its bytes in a file, packed before
 
     # -- filling
 
@@ -135,8 +138,29 @@ class PackedMatrix(MatrixHandle):
         if not stay:
             arena.schedule(self)
 
+    def use_packed(self, kept: np.ndarray) -> None:
+        """Use what was packed before, in its mapped file, until it is copied."""
+        self._kept = kept
+        self.matrix.data = kept.ctypes.data
+        arena.schedule(self)
+
+    def packed_bytes(self) -> memoryview:
+        """All of it, as it is packed. It keeps the memory alive."""
+        if self._piece is not None:
+            return self._piece.bytes_at(self.matrix.data, self.nbytes).numpy().data
+        return cast(np.ndarray, self._kept).data
+
+    def _copy(self, kept: np.ndarray) -> None:
+        self._piece, address = arena.allocate(self.nbytes)
+        ctypes.memmove(address, kept.ctypes.data, self.nbytes)
+        self.matrix.data = address
+        arena.release(kept.ctypes.data, self.nbytes)
+
     def move(self) -> None:
         """Safe during concurrent products: a packed panel equals its rows in the file, and both stay readable."""
+        if self._kept is not None:
+            self._copy(self._kept)
+            return
         self._piece, self.matrix.data = arena.allocate(self.nbytes)
         some = max(1, MOVED * self.experts * self._panels // self.nbytes)
         given = [0] * len(self._in_place)
@@ -208,7 +232,15 @@ def _address(raw: Raw, held: np.ndarray, index: int, nbytes: int) -> int:
     return int(held.__array_interface__["data"][0]) + index * nbytes
 
 
-def pack(parts: Sequence[Weight], packing: PackedFormat, stay: bool = False) -> PackedMatrix:
+# Packs a matrix, by calling what packs its parts, or finds it in a file of what was packed before.
+Fill = Callable[[PackedMatrix, Sequence[Weight], Callable[[], None]], None]
+
+
+def fill_now(made: PackedMatrix, parts: Sequence[Weight], pack: Callable[[], None]) -> None:
+    pack()
+
+
+def pack(parts: Sequence[Weight], packing: PackedFormat, stay: bool = False, fill: Fill = fill_now) -> PackedMatrix:
     """Matrices of one packing, stacked along the output. `stay`: what can be used in its file stays there."""
     experts = parts[0].shape[0] if len(parts[0].shape) == 3 else 1
     made = PackedMatrix(packing, experts, sum(p.shape[-2] for p in parts), parts[0].shape[-1])
@@ -216,8 +248,12 @@ def pack(parts: Sequence[Weight], packing: PackedFormat, stay: bool = False) -> 
     if len(in_place) == len(parts):
         made.use_in_place(in_place, stay)
         return made
-    first = 0
-    for part in parts:
-        made.fill(part, first=first)
-        first += part.shape[-2]
+
+    def pack_parts() -> None:
+        first = 0
+        for part in parts:
+            made.fill(part, first=first)
+            first += part.shape[-2]
+
+    fill(made, parts, pack_parts)
     return made

@@ -21,6 +21,8 @@ from app.runtime.catalogue import Catalogue, able, capabilities_of, main_use
 from app.runtime.chat import ReplyEvent
 from app.window_engine import WindowEngine, local_service
 from app.window_reply import ReplyRequest
+from backends.torch.kernels import arena, packed_store
+from engine.packed_weights import SUFFIX
 from engine.weights.convert import convert
 from tests.app.gui.media import ORPHEUS, like_spark
 from tests.app.server.scripted import until
@@ -112,6 +114,23 @@ def test_a_real_model_answers_and_pictures_change_what_it_says(core: WindowEngin
         answers.add(listener.text)
         assert reply(core, "words", parts).end == "length"  # without the picture, which it cannot see
     assert len(answers) > 1
+
+
+@pytest.mark.torch_only("MLX packs no weights")
+def test_packed_weights_are_kept_as_settings_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packed_store, "LEAST", 1)
+    words = str(save("qwen3", tmp_path / "words", max_position_embeddings=4096, dtype="bfloat16"))
+    preferences, packed, answers = Preferences(tmp_path / "preferences.json"), tmp_path / "packed", []
+    preferences.put("backend", "torch")
+    for limit, files in (("0", 0), ("8G", 1), ("8G", 1)):
+        preferences.put("packed_limit", limit)
+        core = WindowEngine(AtOnce(), lambda: local_service(preferences, {"words": words}, packed=packed), Straight)
+        core.start()
+        answers.append(reply(core, "words", "Hello").text)
+        arena.wait()
+        core.close()
+        assert len(list(packed.glob(f"*{SUFFIX}"))) == files
+    assert answers == answers[:1] * 3
 
 
 def test_internvl_sees_and_gemma_4_hears_in_the_window(tmp_path: Path) -> None:

@@ -126,6 +126,15 @@ def test_threads_on_battery_hold_for_the_engine_of_the_next_start(open_settings:
         service.close()
 
 
+def test_how_much_of_the_disk_packed_weights_may_take_is_chosen(open_settings: Any) -> None:
+    grus, pane = open_settings()
+    assert pane.packed.currentText() == "16 GB"
+    for value, title in (("0", "Nothing"), ("64G", "64 GB")):
+        pick(pane.packed, value)
+        pane._show()
+        assert (grus.context.preferences.get("packed_limit"), pane.packed.currentText()) == (value, title)
+
+
 def test_the_memory_limit_is_written_as_a_person_would(open_settings: Any) -> None:
     grus, pane = open_settings()
     grus.qtbot.keyClicks(pane.limit, "50 %")
@@ -159,9 +168,10 @@ def fill(grus: Opened) -> None:
         records.keep_preset(db, Preset("mine", {"temperature": 0.1}))
 
     grus.context.store.ask(write).result()
-    for folder in ("attachments", "sounds"):
-        (grus.context.places.data / folder).mkdir(exist_ok=True)
-        (grus.context.places.data / folder / "a.bin").write_bytes(bytes(2_000_000))
+    places = grus.context.places
+    for folder, size in ((places.attachments, 2), (places.data / "sounds", 2), (places.packed, 3)):
+        folder.mkdir(exist_ok=True)
+        (folder / "a.bin").write_bytes(bytes(size * 1_000_000))
 
 
 def holds(grus: Opened, text: bytes) -> list[str]:
@@ -176,11 +186,12 @@ def test_what_is_stored_where_with_its_size(open_settings: Any) -> None:
 
     def shown() -> bool:  # a look that began before the files were there may end behind F5's
         words[:] = [part.text() for part in pane.private.findChildren(QLabel)]
-        return words.count("2 MB") == 2
+        return (words.count("2 MB"), words.count("3 MB")) == (2, 1)
 
     grus.until(shown)
     assert str(grus.context.places.database) in words
     assert "Models, shared with other programs" in words
+    assert str(grus.context.places.packed) in words
     assert every(button.accessibleName().startswith("Show ") for button in pane.private.findChildren(QToolButton))
 
 
@@ -207,6 +218,7 @@ def test_delete_all_asks_first_and_then_nothing_is_left(open_settings: Any) -> N
     assert holds(grus, b"crane at midnight") == []
     assert holds(grus, b"secret plan") == []
     assert not (grus.context.places.data / "sounds").exists()
+    assert not grus.context.places.packed.exists()
     assert grus.context.preferences.get("appearance") is None
     assert grus.context.look.theme is not DARK
 

@@ -30,12 +30,17 @@ QUOTE = "the cat and the dog and the cat and the dog and the cat and the dog"
 
 @contextmanager
 def served(
-    *arguments: object, end: signal.Signals = signal.SIGINT, heard: list[str] | None = None
+    *arguments: object, end: signal.Signals = signal.SIGINT, heard: list[str] | None = None, **variables: str
 ) -> Iterator[httpx.Client]:
     """`grus serve ARGUMENTS`, until the block ends; then it must end well. `heard` gets what it has written to its errors."""
     command = [sys.executable, "-m", "app.cli", "serve", "--port", "0", "--device", "cpu", *map(str, arguments)]
     with child_process(
-        command, env=environment(GRUS_GRACE="1"), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        env=environment(GRUS_GRACE="1", **variables),
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     ) as child:
         assert child.stdout is not None
         try:
