@@ -370,7 +370,7 @@ def build_adapted(
     into = Merged(opened.source, merged, text_fields(opened.config).values)
     source, host = into if merged else opened.source, None
     if offload is not None:
-        cpu = pick.pick("torch", "cpu", "f32")
+        cpu = pick.pick("torch", "cpu", "f32", exact=False)
         host = HostPart(cpu, fitted(source, cpu, quant), offload.layers, offload.experts)
     model = build(make, fitted(source, backend, quant), backend, adapters=adapters, rank=rank, host=host)
     if adapters is not None:

@@ -109,10 +109,10 @@ class TorchBackend:
         return tensor(raw, DTYPES[dtype or self.dtype], self._place)
 
     def linear(self, parts: Sequence[Weight], bias: Sequence[Raw | None]) -> Linear:
-        return make_linear(parts, bias, DTYPES[self.dtype], self._place, self._fill)
+        return make_linear(parts, bias, DTYPES[self.dtype], self._place, self._fill, not self.ops.exact)
 
     def experts(self, parts: Sequence[Sequence[Weight]]) -> Linear:
-        return make_experts(parts, DTYPES[self.dtype], self._place, self.experts_stay, self._fill)
+        return make_experts(parts, DTYPES[self.dtype], self._place, self.experts_stay, self._fill, not self.ops.exact)
 
     def mixture(self, parts: MixtureParts) -> Mixture:
         return mixture_of(parts, DTYPES[self.dtype]) or EagerMixture(self.ops, self.dtype, parts)

@@ -331,9 +331,11 @@ def make_linear(
     dtype: torch.dtype,
     device: torch.device,
     fill: Fill = fill_now,
+    rounds: bool = False,
 ) -> Linear:
+    """`rounds`: products may round their inputs to bytes, as those of blocks always do."""
     bias = [None if b is None else tensor(b, dtype, device) for b in biases]
-    if device.type == "cpu" and _for_kernels(parts):
+    if device.type == "cpu" and _for_kernels(parts, rounds):
         return kernels.linear(parts, bias, dtype, _quant(parts), fill)
     if device.type == "cpu" and all(map(_lies_as_floats, parts)) and library.available():
         return kernels.rows_linear([part.data for part in parts if isinstance(part, Dense)], bias, dtype)
@@ -347,8 +349,9 @@ def make_experts(
     device: torch.device,
     stay: bool = False,
     fill: Fill = fill_now,
+    rounds: bool = False,
 ) -> Linear:
-    if device.type == "cpu" and _for_kernels(parts[0]):
+    if device.type == "cpu" and _for_kernels(parts[0], rounds):
         return kernels.experts(parts, dtype, _quant(parts[0]), stay, fill)
     if device.type == "cpu" and library.available():
         floats = [
@@ -389,9 +392,13 @@ def make_head_matrices(
     return TorchHeadMatrices(stored.to(device=device, dtype=dtype).reshape(heads, -1, plain.shape[-1]))
 
 
-def _for_kernels(parts: Sequence[Weight]) -> bool:
-    """Whether the parts are GGUF blocks or are to be quantized to them. The engine passes them only if `Backend.blocks`."""
-    return any(isinstance(part, Blocks) or (isinstance(part, Dense) and part.quant) for part in parts)
+def _for_kernels(parts: Sequence[Weight], rounds: bool) -> bool:
+    """Whether the parts are GGUF blocks or are to be quantized to them (the engine passes such only if `Backend.blocks`), or lie in MLX's
+    layout as the kernels have it."""
+    if any(isinstance(part, Blocks) or (isinstance(part, Dense) and part.quant) for part in parts):
+        return True
+    affine = rounds and any(isinstance(part, Affine) for part in parts)
+    return affine and library.available() and kernels.takes(parts)
 
 
 def _lies_as_floats(part: Weight) -> bool:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from backends.base import BackendMissing, Blocks, Dense, Raw
+from backends.base import Affine, BackendMissing, Blocks, Dense, Raw
+from backends.torch.kernels.linear import KernelLinear
 from backends.torch.linear import (
     FEW,
     AffineMatrix,
@@ -98,6 +99,40 @@ def test_affine_equals_mlx(rng, bits, group):
     assert w.shape == (48, 256)
     near(w.rows(torch.tensor([47, 2])), held[[47, 2]], 1e-6)
     near(w(stored(x)), x @ held.T, 1e-3)
+
+
+@kernels
+@pytest.mark.parametrize("scales", [np.float32, np.float16])
+@pytest.mark.parametrize(("bits", "group"), [(2, 32), (3, 64), (4, 32), (4, 64), (4, 128), (5, 32), (6, 64), (8, 32)])
+def test_affine_whose_inputs_may_be_rounded_is_multiplied_by_the_kernels(rng, bits, group, scales):
+    (q, held), (more, beside) = (affine(rng.normal(size=(n, 256)), bits, group, scales) for n in (48, 16))
+    x, bias = rng.normal(size=(3, 256)).astype(np.float32), rng.normal(size=48).astype(np.float32)
+    w = make_linear([q, more], [raw(bias), None], F32, CPU, rounds=True)
+    assert isinstance(w, KernelLinear)
+    assert len(w.matrices) == 1
+    both = np.vstack([held, beside])
+    near(w.rows(torch.tensor([47, 2, 63])), both[[47, 2, 63]], 1e-6)
+    want = x @ both.T + np.r_[bias, np.zeros(16)]
+    assert np.linalg.norm(w(stored(x)).numpy() - want) < 0.01 * np.linalg.norm(want)
+
+
+@kernels
+def test_experts_in_mlx_s_layout_are_multiplied_by_the_kernels_too(rng):
+    (wa, a), (wb, b) = affine(rng.normal(size=(3, 16, 64)), 4), affine(rng.normal(size=(3, 16, 64)), 4)
+    w = make_experts([[wa, wb]], F32, CPU, rounds=True)
+    assert isinstance(w, KernelLinear)
+    x, chosen = rng.normal(size=(2, 64)), np.array([[0], [2]])
+    want = np.einsum("ti,toi->to", x, np.concatenate([a, b], 1)[chosen[:, 0]])[:, None]
+    got = w.gather(stored(x), torch.from_numpy(chosen)).numpy()
+    assert np.linalg.norm(got - want) < 0.01 * np.linalg.norm(want)
+
+
+@kernels
+def test_affine_that_the_kernels_cannot_hold_is_multiplied_without_them(rng):
+    q, _ = affine(rng.normal(size=(8, 64)), 4)
+    odd = Affine(q.packed, raw(np.zeros((8, 4), np.float32)), raw(np.zeros((8, 4), np.float32)), 4, 16)
+    assert isinstance(make_linear([odd], [None], F32, CPU, rounds=True), Stack)
+    assert isinstance(make_linear([q], [None], F32, CPU), Stack), "nor that whose inputs must not be rounded"
 
 
 def test_an_embedding_that_is_only_looked_up_stays_packed(rng):

@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 import torch
 
+from backends.base import Segment
 from backends.pick import pick
+from backends.torch.linear import PackedAffine
 from engine.describe import describe
 from engine.loading import LoadOptions, load
 from engine.model_files import open_model
@@ -63,6 +65,21 @@ def test_logits_are_those_of_the_same_floats(tmp_path: Path, name: str, method: 
     exact = backend == "mlx" or method == "fp8" or no_kernels()
     room = 1e-4 if exact else 0.05
     assert np.linalg.norm(got - want) <= room * np.linalg.norm(want)
+
+
+@pytest.mark.parametrize("method", ["gptq", "awq", "compressed-tensors"])
+def test_by_default_a_cpu_multiplies_what_is_packed(
+    tmp_path: Path, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And makes no floats of it, which would take eight times the memory, and as much longer."""
+    floats = save_packed("qwen3", tmp_path / "m", method, **WIDE)
+    want = wanted("qwen3", floats, **WIDE)
+    monkeypatch.setattr(PackedAffine, "dense", None)
+    loaded = load(str(tmp_path / "m"), LoadOptions(backend="torch", device="cpu"))
+    slot = loaded.kv.open(len(PROMPT))
+    got = loaded.runner.run([Segment(slot, PROMPT, want=range(len(PROMPT)))]).read()[slot].logits
+    assert np.linalg.norm(np.asarray(got) - want) <= 0.05 * np.linalg.norm(want)
+    loaded.close()
 
 
 @pytest.mark.parametrize("method", ["fp8", "nvfp4"])
