@@ -19,8 +19,11 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any
 
+from tests.bench.first_load import longest_block as longest_block_of_first_load
+from tests.bench.shapes import checkpoint
 from tests.bench.table import Row
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -258,6 +261,20 @@ def journeys() -> list[Row]:
     ]
 
 
+def first_loads() -> list[Row]:
+    model = checkpoint("qwen3-0.6b", "BF16")
+    return [
+        Row(
+            f"longest block, first model of a process, {backend}",
+            "ms",
+            1e3 * median(longest_block_of_first_load(model, backend) for _ in range(3)),
+            aim="<= 300",
+            more_is_better=False,
+        )
+        for backend in ("torch", "mlx")
+    ]
+
+
 def rows() -> list[Row]:
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     ready, idle = start_time()
@@ -275,5 +292,6 @@ def rows() -> list[Row]:
         Row("of it the window's own work", "ms", 1e3 * beside["streaming_worked"], more_is_better=False),
         Row("longest block, scrolling", "ms", block["scrolling"], aim="<= 50", more_is_better=False),
         Row("of it the window's own work", "ms", 1e3 * measured["scrolling_worked"], more_is_better=False),
+        *first_loads(),
         *journeys(),
     ]
