@@ -15,6 +15,7 @@ from engine.adapters import adapters_for, pairs_for
 from engine.errors import GrusError, Unsupported
 from engine.loading import (
     LoadOptions,
+    experts_to_leave,
     fetch_adapter,
     gigabytes,
     open_named,
@@ -78,6 +79,9 @@ class Description:
     bytes_per_prompt_token: int = 0  # more where layers keep a whole prompt, and of a reply its last tokens alone
     bytes_per_sequence: int = 0  # of recurrent states and sliding windows
     memory_needed: int = 0  # weights, and a conversation of `talk` tokens
+    file_bytes: int = (
+        0  # of a mixture larger than memory: its experts, which stay in the file and are not in `memory_needed`
+    )
     talk: int = TALK
     memory_total: int = 0
     backend: str = ""
@@ -177,6 +181,10 @@ def _weights(found: Description, opened: ModelFiles, backend: Backend | None, op
     found.memory_needed = (
         seen.memory(dtype, as_stored) + grown + talk * found.bytes_per_prompt_token + found.bytes_per_sequence
     )
+    stays = None if backend is None else experts_to_leave(found.name, opened, backend, options, opened.nbytes + grown)
+    if stays is not None:
+        found.file_bytes = stays.nbytes
+        found.memory_needed -= stays.nbytes
 
 
 def _part(found: Description, opened: ModelFiles) -> None:

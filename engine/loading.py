@@ -41,8 +41,9 @@ from engine.models.registry import (
 from engine.packed_weights import packed_weights
 from engine.parallel.replicas import Replicas
 from engine.parallel.team import Team
-from engine.shares import ModelShare, build_share, experts_to_leave, kv_budget, load_split, splits, start_replicas
+from engine.shares import ModelShare, build_share, kv_budget, load_split, splits, start_replicas
 from engine.shares import build_adapted as build_adapted
+from engine.shares import experts_to_leave as experts_to_leave
 from engine.shares import gigabytes as gigabytes
 from engine.shares import rank_devices as rank_devices
 from engine.shares import reads_foreign as reads_foreign

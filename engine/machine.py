@@ -20,7 +20,7 @@ from engine.hub.cache import cache_folder
 from engine.loading import LoadOptions
 from engine.types import Settings, memory_limit
 
-Fit = Literal["fits", "tight", "too large"]
+Fit = Literal["fits", "tight", "from disk", "too large"]
 
 _BESIDE = 1.08  # of the weights: what a model computes with besides them
 _TALK = 400_000_000  # bytes of a conversation of a few thousand tokens
@@ -38,10 +38,14 @@ class Machine:
     bandwidth: float = 0.0  # bytes a second that the device reads; 0: not measured
     name: str = ""  # of the processor, and on a CPU which kernels run, or why none do
 
-    def fit(self, weight_bytes: int) -> Fit:
-        """`tight`: it would run if models were allowed more of the memory."""
+    def fit(self, weight_bytes: int, experts_in_file: bool = False) -> Fit:
+        """`tight`: it would run if models were allowed more of the memory. `experts_in_file`: it is a mixture in GGUF, whose experts a CPU
+        can use where they lie: `from disk`, where memory keeps half of them or more."""
         needed = needed_bytes(weight_bytes)
-        return "fits" if needed <= self.allowed else "tight" if needed <= self.memory else "too large"
+        if needed <= self.memory:
+            return "fits" if needed <= self.allowed else "tight"
+        stays = experts_in_file and (self.backend, self.device) == ("torch", "cpu") and needed <= 2 * self.memory
+        return "from disk" if stays else "too large"
 
     def tokens_per_second(self, bytes_per_token: int) -> float:
         """Of one reply, about, by a model of which a token reads so much. 0: unknown."""

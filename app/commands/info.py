@@ -17,6 +17,8 @@ from engine.loading import LoadOptions, fetch, gigabytes
 from engine.machine import Machine, look, needed_bytes
 from engine.weights.lora import is_adapter
 
+_EXPERTS_STAY = "experts stay in the file, and replies are as slow as the disk"
+
 
 def add_to(commands: Any) -> None:
     command = commands.add_parser(
@@ -35,7 +37,7 @@ def info(options: argparse.Namespace) -> int:
     choice = to_download(options.model, where)
     if choice is not None:
         machine = look(where)
-        runs = machine.fit(choice.size) != "too large"
+        runs = choice.fit(machine) != "too large"
         show(before_download(choice, machine), as_dict(choice, machine) if options.json else None)
     elif adapter_here(options.model, where):
         about = describe_adapter(options.model, where)
@@ -107,10 +109,12 @@ def before_download(choice: RecommendedModel, machine: Machine) -> Iterator[tupl
     yield "Memory", f"about {gigabytes(needed_bytes(choice.size))} with a conversation"
     if speed := choice.speed(machine):
         yield "Speed", f"about {spoken(speed)} tokens/s here"
-    fit = machine.fit(choice.size)
+    fit = choice.fit(machine)
     yield "Runs here", "no" if fit == "too large" else "yes"
     if fit == "tight":
         yield "Tight", f"models may use {gigabytes(machine.allowed)} of this machine's {gigabytes(machine.memory)}"
+    elif fit == "from disk":
+        yield "From disk", f"this machine has {gigabytes(machine.memory)}: {_EXPERTS_STAY}"
     elif fit == "too large":
         yield "Why not", f"This machine has {gigabytes(machine.memory)}."
 
@@ -121,7 +125,7 @@ def as_dict(choice: RecommendedModel, machine: Machine) -> dict[str, Any]:
         "memory_needed": needed_bytes(choice.size),
         "memory_total": machine.memory,
         "tokens_per_second": round(choice.speed(machine), 1),
-        "runs": machine.fit(choice.size) != "too large",
+        "runs": choice.fit(machine) != "too large",
     }
 
 
@@ -151,6 +155,11 @@ def lines(found: Description) -> Iterator[tuple[str, str]]:
         form = f" as {found.quant}" if found.quant else f" in {found.dtype}" if found.dtype else ""
         talk = f" with {found.talk} tokens of conversation" if found.talk else ""
         yield "Memory", f"{gigabytes(found.memory_needed)}{form}{talk}"
+    if found.file_bytes:
+        yield (
+            "From disk",
+            f"{gigabytes(found.file_bytes)} have no room in memory: {_EXPERTS_STAY}",
+        )
     if found.tokenizer:
         yield "Tokenizer", found.tokenizer
         yield "Chat template", found.template

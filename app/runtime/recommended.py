@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import resources
 
 if TYPE_CHECKING:
-    from engine.machine import Machine
+    from engine.machine import Fit, Machine
 
 FILE = resources.path("catalogue.json")
 _READABLE = 8.0  # tokens a second: about as fast as people read
@@ -38,9 +38,19 @@ class RecommendedModel:
     backend: str = ""  # where nothing else is better; nothing: everywhere
     special: bool = False  # it needs more than a text or a sound, such as a recording to clone
 
+    @property
+    def experts_in_file(self) -> bool:
+        """Whether it is a mixture in GGUF: a token reads some of its experts."""
+        return self.format.startswith("GGUF") and 0 < self.reads < self.size // 2
+
+    def fit(self, machine: Machine) -> Fit:
+        return machine.fit(self.size, self.experts_in_file)
+
     def speed(self, machine: Machine | None) -> float:
         """Tokens a second on this machine, about; 0: unknown."""
-        return machine.tokens_per_second(self.reads) if machine is not None else 0.0
+        if machine is None or self.fit(machine) == "from disk":
+            return 0.0
+        return machine.tokens_per_second(self.reads)
 
 
 def read_catalogue(file: Path = FILE) -> list[RecommendedModel]:
@@ -56,7 +66,7 @@ def ranked(choices: Sequence[RecommendedModel], machine: Machine | None) -> list
         return usable
 
     def rank(choice: RecommendedModel) -> tuple[int, float]:
-        fit, speed = machine.fit(choice.size), choice.speed(machine)
+        fit, speed = choice.fit(machine), choice.speed(machine)
         if fit != "fits":
             return (2 if fit == "tight" else 3), choice.size if choice.reads else 0
         if not speed:

@@ -34,6 +34,10 @@ class FoundModel:
     gated: bool = False
 
 
+# GGUF's architectures of mixtures whose names do not say so
+_MIXTURES = frozenset(("deepseek2", "gpt-oss", "qwen3next", "minimax-m2", "laguna", "granitehybrid"))
+
+
 @dataclass(frozen=True)
 class Facts:
     """One repository."""
@@ -49,6 +53,11 @@ class Facts:
     parameters: int
     commit: str
     others: tuple[str, ...] = ()  # of a GGUF repository: its other quantizations, as `repo:QUANT`
+
+    @property
+    def experts_in_file(self) -> bool:
+        """Whether it is a mixture in GGUF, whose experts can stay in the file where memory has no room for them."""
+        return self.format == "GGUF" and ("moe" in self.architecture or self.architecture in _MIXTURES)
 
 
 def search(words: str, limit: int = 30) -> list[FoundModel]:

@@ -1474,6 +1474,11 @@
         <translation>Von einem anderen Rechner</translation>
     </message>
     <message>
+        <source>From disk</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Vom Datenträger</translation>
+    </message>
+    <message>
         <source>From the tool. Not checked, and no instruction:</source>
         <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>Vom Werkzeug. Nicht geprüft und keine Anweisung:</translation>
@@ -2158,6 +2163,11 @@
         <source>Names and terms, separated by commas. Listen, Talk and dictation spell them like this.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Namen und Begriffe, durch Kommas getrennt. Zuhören, Gespräch und Diktieren schreiben sie so.</translation>
+    </message>
+    <message>
+        <source>Needs about {needed} of {has}. Its experts can stay in the file: replies are as slow as the disk.</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Braucht etwa {needed} von {has}. Seine Experten können in der Datei bleiben: Antworten sind so langsam wie der Datenträger.</translation>
     </message>
     <message>
         <source>Needs about {needed}; models may use {has}. Raise the memory limit in Settings.</source>
@@ -5401,6 +5411,11 @@
         <translation>passt</translation>
     </message>
     <message>
+        <source>from disk</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>vom Datenträger</translation>
+    </message>
+    <message>
         <source>gated</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Zugang beschränkt</translation>
@@ -6419,6 +6434,11 @@
         <source>{size} in memory</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>{size} im Speicher</translation>
+    </message>
+    <message>
+        <source>{size} of experts have no room in memory and stay in the file. Replies are as slow as the disk.</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Für {size} Experten ist im Speicher kein Platz, sie bleiben in der Datei. Antworten sind so langsam wie der Datenträger.</translation>
     </message>
     <message>
         <source>{size} of memory</source>

@@ -1474,6 +1474,11 @@
         <translation>Desde otro equipo</translation>
     </message>
     <message>
+        <source>From disk</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Desde el disco</translation>
+    </message>
+    <message>
         <source>From the tool. Not checked, and no instruction:</source>
         <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>De la herramienta. No verificado y no es una instrucción:</translation>
@@ -2158,6 +2163,11 @@
         <source>Names and terms, separated by commas. Listen, Talk and dictation spell them like this.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Nombres y términos, separados por comas. Escuchar, Conversación por voz y el dictado los escriben así.</translation>
+    </message>
+    <message>
+        <source>Needs about {needed} of {has}. Its experts can stay in the file: replies are as slow as the disk.</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Necesita unos {needed} de {has}. Sus expertos pueden quedarse en el archivo: las respuestas son tan lentas como el disco.</translation>
     </message>
     <message>
         <source>Needs about {needed}; models may use {has}. Raise the memory limit in Settings.</source>
@@ -5401,6 +5411,11 @@
         <translation>cabe</translation>
     </message>
     <message>
+        <source>from disk</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>desde el disco</translation>
+    </message>
+    <message>
         <source>gated</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>acceso restringido</translation>
@@ -6419,6 +6434,11 @@
         <source>{size} in memory</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>{size} en memoria</translation>
+    </message>
+    <message>
+        <source>{size} of experts have no room in memory and stay in the file. Replies are as slow as the disk.</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>{size} de expertos no caben en la memoria y se quedan en el archivo. Las respuestas son tan lentas como el disco.</translation>
     </message>
     <message>
         <source>{size} of memory</source>

@@ -1474,6 +1474,11 @@
         <translation>Depuis une autre machine</translation>
     </message>
     <message>
+        <source>From disk</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Depuis le disque</translation>
+    </message>
+    <message>
         <source>From the tool. Not checked, and no instruction:</source>
         <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>De l’outil. Non vérifié, et ce n’est pas une instruction :</translation>
@@ -2158,6 +2163,11 @@
         <source>Names and terms, separated by commas. Listen, Talk and dictation spell them like this.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Noms et termes, séparés par des virgules. Écouter, Conversation vocale et la dictée les écrivent ainsi.</translation>
+    </message>
+    <message>
+        <source>Needs about {needed} of {has}. Its experts can stay in the file: replies are as slow as the disk.</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Demande environ {needed} sur {has}. Ses experts peuvent rester dans le fichier : les réponses sont aussi lentes que le disque.</translation>
     </message>
     <message>
         <source>Needs about {needed}; models may use {has}. Raise the memory limit in Settings.</source>
@@ -5401,6 +5411,11 @@
         <translation>adapté</translation>
     </message>
     <message>
+        <source>from disk</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>depuis le disque</translation>
+    </message>
+    <message>
         <source>gated</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>accès restreint</translation>
@@ -6419,6 +6434,11 @@
         <source>{size} in memory</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>{size} en mémoire</translation>
+    </message>
+    <message>
+        <source>{size} of experts have no room in memory and stay in the file. Replies are as slow as the disk.</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>{size} d’experts ne tiennent pas en mémoire et restent dans le fichier. Les réponses sont aussi lentes que le disque.</translation>
     </message>
     <message>
         <source>{size} of memory</source>

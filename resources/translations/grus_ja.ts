@@ -1474,6 +1474,11 @@
         <translation>別のコンピューターから</translation>
     </message>
     <message>
+        <source>From disk</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>ディスクから</translation>
+    </message>
+    <message>
         <source>From the tool. Not checked, and no instruction:</source>
         <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>ツールからの内容です。未確認であり、指示ではありません:</translation>
@@ -2158,6 +2163,11 @@
         <source>Names and terms, separated by commas. Listen, Talk and dictation spell them like this.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>名前や用語をコンマで区切って入力します。聞き取り、音声会話、音声入力でこのとおりに表記されます。</translation>
+    </message>
+    <message>
+        <source>Needs about {needed} of {has}. Its experts can stay in the file: replies are as slow as the disk.</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>{has} のうち約 {needed} が必要です。エキスパートはファイルに残せますが、返答の速さはディスク次第です。</translation>
     </message>
     <message>
         <source>Needs about {needed}; models may use {has}. Raise the memory limit in Settings.</source>
@@ -5399,6 +5409,11 @@
         <translation>動作可</translation>
     </message>
     <message>
+        <source>from disk</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>ディスクから</translation>
+    </message>
+    <message>
         <source>gated</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>アクセス制限あり</translation>
@@ -6397,6 +6412,11 @@
         <source>{size} in memory</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>メモリー使用量 {size}</translation>
+    </message>
+    <message>
+        <source>{size} of experts have no room in memory and stay in the file. Replies are as slow as the disk.</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>{size} のエキスパートはメモリに入らず、ファイルに残ります。返答の速さはディスク次第です。</translation>
     </message>
     <message>
         <source>{size} of memory</source>

@@ -1474,6 +1474,11 @@
         <translation>De outro computador</translation>
     </message>
     <message>
+        <source>From disk</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Do disco</translation>
+    </message>
+    <message>
         <source>From the tool. Not checked, and no instruction:</source>
         <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>Da ferramenta. Não verificado e não é uma instrução:</translation>
@@ -2158,6 +2163,11 @@
         <source>Names and terms, separated by commas. Listen, Talk and dictation spell them like this.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Nomes e termos, separados por vírgulas. Ouvir, Conversa por voz e o ditado os escrevem assim.</translation>
+    </message>
+    <message>
+        <source>Needs about {needed} of {has}. Its experts can stay in the file: replies are as slow as the disk.</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Precisa de cerca de {needed} de {has}. Os especialistas podem ficar no arquivo: as respostas são tão lentas quanto o disco.</translation>
     </message>
     <message>
         <source>Needs about {needed}; models may use {has}. Raise the memory limit in Settings.</source>
@@ -5401,6 +5411,11 @@
         <translation>cabe</translation>
     </message>
     <message>
+        <source>from disk</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>do disco</translation>
+    </message>
+    <message>
         <source>gated</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>acesso restrito</translation>
@@ -6419,6 +6434,11 @@
         <source>{size} in memory</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>{size} na memória</translation>
+    </message>
+    <message>
+        <source>{size} of experts have no room in memory and stay in the file. Replies are as slow as the disk.</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>{size} de especialistas não cabem na memória e ficam no arquivo. As respostas são tão lentas quanto o disco.</translation>
     </message>
     <message>
         <source>{size} of memory</source>

@@ -167,6 +167,10 @@ def test_a_recommended_model_is_described_before_its_download(
     tight = command("info", "ggml-org/gpt-oss-20b-GGUF")
     assert tight.code == 0
     assert "models may use 11.0 GB of this machine's 16.0 GB" in tight.out
+    mixture = command("info", "bartowski/Qwen_Qwen3.6-35B-A3B-GGUF")
+    assert mixture.code == 0
+    assert "experts stay in the file, and replies are as slow as the disk" in mixture.out
+    assert "tokens/s" not in mixture.out
     large = command("info", "ggml-org/gpt-oss-120b-GGUF")
     assert large.code == 2
     assert "This machine has 16.0 GB." in large.out

@@ -11,6 +11,7 @@ import pytest
 from backends.base import Segment
 from backends.torch.kernels import arena
 from backends.torch.kernels.packed import PackedMatrix
+from engine.describe import describe
 from engine.errors import OutOfMemory
 from engine.loading import LoadedModel, LoadOptions, load, weight_bytes
 from engine.shares import LEAST_KV
@@ -56,6 +57,9 @@ def test_a_mixture_that_is_larger_than_memory_gives_the_same_logits(
     loaded = load(str(file), tight)
     assert loaded.weight_bytes < size
     assert weight_bytes(str(file), tight) == loaded.weight_bytes
+    about, all_of_it = describe(str(file), tight), describe(str(file), options())
+    assert (about.file_bytes, all_of_it.file_bytes) == (size - loaded.weight_bytes, 0)
+    assert about.memory_needed == all_of_it.memory_needed - about.file_bytes
     assert "stay in the file" in caplog.text
     assert packed_later
     assert set(packed_later) == {1}, "experts are not packed"

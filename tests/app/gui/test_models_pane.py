@@ -261,7 +261,13 @@ def test_good_choices_are_known_without_asking_anybody(open_models: Any, hub: Fa
     assert not any(key.endswith("4bit") for key in lines)  # files for MLX
     go(grus, pane, first)
     assert pane.view.values["Speed"].text() == "about 8 tokens/s here"
-    large = "bartowski/Qwen_Qwen3.6-35B-A3B-GGUF"
+    mixture = "bartowski/Qwen_Qwen3.6-35B-A3B-GGUF"
+    assert lines[mixture].mark == "from disk"
+    assert "tokens/s" not in lines[mixture].second, "the memory's bandwidth says nothing of it"
+    go(grus, pane, mixture)
+    assert "experts can stay in the file" in pane.view.values["Memory"].text()
+    assert pane.view.values["Memory"].property("level") == "warning"
+    large = "unsloth/Qwen3.8-27B-GGUF"
     assert lines[large].mark == "too large"
     go(grus, pane, large)
     assert pane.view.values["Memory"].text().startswith("Too large for this machine")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 from app.gui.preferences import Preferences
 from app.gui.viewmodels import server
+from app.gui.viewmodels.models.card import described_facts
 from app.gui.viewmodels.models.downloads import Download, Downloads
 from app.gui.viewmodels.models.library import fit_words, speed_words
 from app.gui.viewmodels.server import (
@@ -25,6 +27,7 @@ from app.gui.viewmodels.server import (
 )
 from app.runtime.recommended import RecommendedModel, best
 from app.window_engine import WindowEngine
+from engine.describe import Description
 from engine.errors import Offline
 from engine.machine import Machine
 
@@ -140,6 +143,20 @@ def test_what_to_begin_with_leaves_room_and_needs_nobody_s_consent() -> None:
     assert fit_words(MACHINE, 20 * GB) == ("Too large for this machine: needs about 22.0 GB of 16.0 GB.", "error")
     assert fit_words(MACHINE, 12 * GB)[1] == "warning"
     assert fit_words(None, GB) == ("", "")
+    words = "Needs about 22.0 GB of 16.0 GB. Its experts can stay in the file: replies are as slow as the disk."
+    assert fit_words(MACHINE, 20 * GB, experts_in_file=True) == (words, "warning")
+    assert fit_words(MACHINE, 40 * GB, experts_in_file=True)[1] == "error", "too little of it would be in memory"
+    assert fit_words(replace(MACHINE, device="cuda:0"), 20 * GB, experts_in_file=True)[1] == "error"
+
+
+def test_a_mixture_that_runs_from_its_file_says_so() -> None:
+    about = Description("m", "", "qwen3_moe", runs=True, stored_as="Q4_K", memory_needed=3 * GB, file_bytes=19 * GB)
+    rows = {row.title: (row.value, row.level) for row in described_facts(about)}
+    assert rows["From disk"] == (
+        "19.0 GB of experts have no room in memory and stay in the file. Replies are as slow as the disk.",
+        "warning",
+    )
+    assert "From disk" not in {row.title for row in described_facts(replace(about, file_bytes=0))}
 
 
 def test_the_strip_tells_of_everything_that_reaches_beyond() -> None:

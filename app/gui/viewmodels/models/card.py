@@ -86,7 +86,7 @@ def recommended_lines(
         group = [c for c in ranked(choices, machine) if c.task == task and _fits(words, f"{c.name} {c.repo} {c.does}")]
         lines += [ModelLine(tr(title))] if group else []
         for choice in group:
-            mark, level = fit_mark(machine, choice.size), ""
+            mark, level = fit_mark(machine, choice.size, choice.experts_in_file), ""
             if choice.repo in there:
                 mark, level = tr("installed"), "ok"
             elif choice.repo in chosen:
@@ -200,7 +200,7 @@ class ModelDetailsSource:
         described = self._described.get(model.name)
         problem = described if isinstance(described, str) else ""
         if described is not None and not isinstance(described, str):
-            rows += _described(described)
+            rows += described_facts(described)
             problem = " ".join(described.why_not)
         actions: list[ModelAction] = ["unload"] if model.resident is not None else ["load"]
         actions.insert(0, "chat")
@@ -226,7 +226,8 @@ class ModelDetailsSource:
         nbytes = facts.nbytes if facts else choice.size if choice else 0
         rows: list[ModelFact] = []
         if nbytes:
-            words, level = fit_words(self._machinery.machine, nbytes)
+            mixture = any(about is not None and about.experts_in_file for about in (facts, choice))
+            words, level = fit_words(self._machinery.machine, nbytes, mixture)
             rows.append(ModelFact(tr("Download"), size(nbytes) if facts else tr("about {size}", size=size(nbytes))))
             rows.append(ModelFact(tr("Memory"), words or tr("Checking this machine."), level))
             if choice is not None and (speed := choice.speed(self._machinery.machine)):
@@ -282,6 +283,7 @@ class ModelDetailsSource:
                 backend=preferences.get("backend", "auto"),
                 device=preferences.get("device", "auto"),
                 cache_dir=preferences.get("cache_dir"),
+                memory_limit=preferences.get("memory_limit"),
                 download=False,
             )
             return describe(model.source, options)
@@ -362,7 +364,7 @@ def _facts(facts: Facts) -> list[ModelFact]:
     return rows
 
 
-def _described(description: Description) -> list[ModelFact]:
+def described_facts(description: Description) -> list[ModelFact]:
     rows = []
     if description.parameters:
         rows.append(ModelFact(tr("Weights"), _billions(description.parameters)))
@@ -371,6 +373,12 @@ def _described(description: Description) -> list[ModelFact]:
         rows.append(ModelFact(tr("Context"), trn("{n} token", "{n} tokens", description.context)))
     if description.memory_needed:
         rows.append(ModelFact(tr("Requires"), tr("{size} of memory", size=size(description.memory_needed))))
+    if description.file_bytes:
+        words = tr(
+            "{size} of experts have no room in memory and stay in the file. Replies are as slow as the disk.",
+            size=size(description.file_bytes),
+        )
+        rows.append(ModelFact(tr("From disk"), words, "warning"))
     if description.sees:
         rows.append(ModelFact(tr("Vision"), description.sees))
     if description.backend:

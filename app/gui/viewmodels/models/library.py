@@ -141,19 +141,26 @@ class MachineFacts:
         self.changed()
 
 
-def fit_words(machine: Machine | None, nbytes: int) -> tuple[str, str]:
-    """A sentence and its level."""
+def fit_words(machine: Machine | None, nbytes: int, experts_in_file: bool = False) -> tuple[str, str]:
+    """A sentence and its level. `experts_in_file`: see `Facts`."""
     if machine is None or not nbytes:
         return "", ""
     from engine.machine import needed_bytes
 
     needed, has = size(needed_bytes(nbytes)), size(machine.allowed)
-    fit = machine.fit(nbytes)
+    fit = machine.fit(nbytes, experts_in_file)
     if fit == "fits":
         return tr("Fits this machine: needs about {needed} of {has}.", needed=needed, has=has), "ok"
     if fit == "tight":
         sentence = tr(
             "Needs about {needed}; models may use {has}. Raise the memory limit in Settings.", needed=needed, has=has
+        )
+        return sentence, "warning"
+    if fit == "from disk":
+        sentence = tr(
+            "Needs about {needed} of {has}. Its experts can stay in the file: replies are as slow as the disk.",
+            needed=needed,
+            has=size(machine.memory),
         )
         return sentence, "warning"
     return tr(
@@ -166,12 +173,12 @@ def speed_words(speed: float) -> str:
     return tr("about {n} tokens/s", n=number(speed) if speed < 1 else f"{speed:.0f}") if speed else ""
 
 
-def fit_mark(machine: Machine | None, nbytes: int) -> str:
+def fit_mark(machine: Machine | None, nbytes: int, experts_in_file: bool = False) -> str:
     """The same in two words, for a line."""
     if machine is None or not nbytes:
         return ""
-    words = {"fits": tr("fits"), "tight": tr("tight"), "too large": tr("too large")}
-    return words[machine.fit(nbytes)]
+    words = {"fits": tr("fits"), "tight": tr("tight"), "from disk": tr("from disk"), "too large": tr("too large")}
+    return words[machine.fit(nbytes, experts_in_file)]
 
 
 Place = Literal["cache", "folder", "grus", "app", "remote"]

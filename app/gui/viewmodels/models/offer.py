@@ -108,7 +108,7 @@ class ModelOffer:
         facts = [size(found.size)]
         if speed := found.speed(machine):
             facts.append(tr("{speed} here", speed=speed_words(speed)))
-        facts.append(fit_mark(machine, found.size))
+        facts.append(fit_mark(machine, found.size, found.experts_in_file))
         details = ", ".join(filter(None, facts))
         get = tr("Get a real model: {model}, {facts}.", model=found.name, facts=details)
         return OfferCard(
