@@ -20,7 +20,7 @@ import numpy as np
 
 from backends.base import DType, Rope, Sampling
 from backends.mlx.group import MlxGroup
-from backends.mlx.sample import MlxSamples, sample
+from backends.mlx.sample import MlxSamples, largest, sample
 from backends.ops import BELOW_ONE, LONG_TEXT, axis_of_frequency
 
 DTYPES: dict[str, mx.Dtype] = {"f32": mx.float32, "f16": mx.float16, "bf16": mx.bfloat16}
@@ -279,8 +279,8 @@ class MlxTextOps:
         if k == 1 and x.size:
             ids = mx.argmax(x, axis=-1, keepdims=True)  # the first of equals
             return mx.take_along_axis(x, ids, axis=-1), ids.astype(mx.int32)
-        ids = mx.argsort(-x, axis=-1)[..., :k]  # the sort is stable: ties keep the lower index first
-        return mx.take_along_axis(x, ids, axis=-1), ids.astype(mx.int32)
+        ids = largest(x, k)
+        return mx.take_along_axis(x, ids, axis=-1), ids
 
     # -- shape
 

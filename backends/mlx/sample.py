@@ -1,7 +1,7 @@
 """Sampling: chooses the next token of every row in one vectorized pass. Pure: the noise is among the parameters.
 
-A row's logits go through penalties, bias and mask; then they are sorted, best first and ties to the lower index, and
-the token is where the cumulative probability of what the filters keep first exceeds the noise. A batch pays only for
+A row's logits go through penalties, bias and mask; then they are sorted, best first and ties to the lower index, of rows with
+a top-k the k best alone, and the token is where the cumulative probability of what the filters keep first exceeds the noise. A batch pays only for
 what one of its rows asks for: when all are greedy that is one argmax and one max, which finds NaN.
 """
 
@@ -85,10 +85,27 @@ def _penalized(logits: mx.array, params: Sequence[Sampling]) -> mx.array:
 
 # -- the draw
 
+WIDE = 4096  # numbers from which the largest are picked by a partition, in place of sorting all of them
+
+
+def largest(x: mx.array, k: int) -> mx.array:
+    """Ids of the `k` largest numbers of each row, the largest first and ties to the lower index."""
+    width = x.shape[-1]
+    if width < WIDE or k > width // 8:
+        return mx.argsort(-x, axis=-1)[..., :k].astype(mx.int32)  # stable
+    # A partition knows no order among equals. So each number and its index are one whole number, of which no two are equal: above, the bits of
+    # a float as a whole number of the same order, downwards; below, the index.
+    bits = (x.astype(mx.float32) + 0.0).view(mx.int32)  # -0.0 as 0.0
+    ordered = mx.where(bits < 0, bits ^ 0x7FFFFFFF, bits)
+    keys = ((~ordered).astype(mx.int64) << 32) | mx.arange(width, dtype=mx.int64)
+    found = mx.sort(mx.partition(keys, k - 1, axis=-1)[..., :k], axis=-1)
+    return (found & 0xFFFFFFFF).astype(mx.int32)
+
 
 def _draw(logits: mx.array, best: mx.array, params: Sequence[Sampling]) -> mx.array:
     logits = logits.astype(mx.float32)
-    order = mx.argsort(-logits, axis=-1)  # stable
+    vocab = logits.shape[-1]
+    order = largest(logits, min(vocab, max(p.top_k or vocab for p in params)))
     # Measured from the best logit, so that a tiny temperature underflows to zero instead of overflowing.
     scores = mx.take_along_axis(logits, order, axis=-1) - best.astype(mx.float32)[:, None]
     scores = scores / _column([p.temperature for p in params])
@@ -140,7 +157,7 @@ def _add_logprobs(drawn: MlxSamples, logits: mx.array, ids: mx.array, most: int)
     logprobs = logits - mx.logsumexp(logits, axis=-1, keepdims=True)
     drawn.chosen = mx.take_along_axis(logprobs, ids[:, None], axis=-1)[:, 0]
     if most:
-        drawn.top_ids = mx.argsort(-logits, axis=-1)[:, :most].astype(mx.int32)
+        drawn.top_ids = largest(logits, most)
         drawn.top = mx.take_along_axis(logprobs, drawn.top_ids, axis=-1)
 
 

@@ -1,12 +1,14 @@
 """The sampler against a plain numpy reading of its definition, one row at a time."""
 
+from dataclasses import replace
+
 import mlx.core as mx
 import numpy as np
 import pytest
 
 from backends.base import Sampling
 from backends.mlx.cache import primitives
-from backends.mlx.sample import sample
+from backends.mlx.sample import WIDE, largest, sample
 from tests.backends.sampling_reference import choose, processed, random_params
 
 VOCAB = 37
@@ -76,3 +78,25 @@ def test_half_precision_logits():
     params = [Sampling(temperature=0.8, top_p=0.9, noise=0.6), Sampling(repetition=1.3, repeated=[1, 2, 3])]
     wide = np.array(logits.astype(mx.float32))
     assert sample(logits, params)[0].tolist() == [choose(row, p) for row, p in zip(wide, params)]
+
+
+def test_a_wide_vocabulary_is_not_sorted_for_its_best():
+    rng = np.random.default_rng(6)
+    vocab = 2 * WIDE
+    logits = rng.normal(size=(4, vocab)).astype(np.float32)
+    logits[0] = np.round(logits[0])  # ties everywhere, zeros of both signs too
+    logits[1, 5:99] = -np.inf
+    logits[2, :50] = logits[2].max() + 1
+    logits[3] = -np.abs(logits[3])
+    for given in (mx.array(logits), mx.array(logits).astype(mx.bfloat16)):
+        wide = np.array(given.astype(mx.float32))
+        for k in (1, 20, 60):
+            want = np.argsort(-wide, axis=-1, kind="stable")[:, :k]
+            assert np.array_equal(np.array(largest(given, k)), want)
+            params = [random_params(rng, vocab) for _ in range(4)]
+            params = [replace(p, temperature=0.9, top_k=k - i if k > i else k) for i, p in enumerate(params)]
+            ids, _ = sample(given, params)
+            assert ids.tolist() == [choose(row, p) for row, p in zip(wide, params)]
+    kinds = primitives(sample(mx.array(logits), [Sampling(temperature=1.0, top_k=20, noise=0.5)] * 4)[0])
+    assert "Partition" in str(kinds)
+    assert "ArgSort" not in str(kinds)
