@@ -27,6 +27,7 @@ import numpy as np
 from backends.ops import Array
 
 COMMON_GROUPS = (64, 32)  # group sizes that fused kernels support
+LONG = 4096  # tokens
 SMALLEST_CAPACITY = 256
 # Of a layer with a sliding window, beside the window: tokens that are kept before it, so that rejected draft tokens can be dropped, and
 # tokens that fit behind it, which is also the most that one step may add.
@@ -192,11 +193,13 @@ def group_of(dim: int) -> int:
 
 
 def capacity_class(n: int) -> int:
-    """The smallest class that holds `n` tokens."""
+    """The smallest class that holds `n` tokens: powers of two, and from `LONG` on three more between two of them, so that a long
+    conversation takes at most a quarter more than it needs."""
     capacity = SMALLEST_CAPACITY
     while capacity < n:
         capacity *= 2
-    return capacity
+    step = capacity // 8
+    return capacity if capacity <= LONG else -(-n // step) * step
 
 
 @dataclass
