@@ -38,6 +38,9 @@ from engine.types import (
 
 log = logging.getLogger("grus.engine")
 
+# Most prompt tokens in a step. Metal takes as many as mlx-lm, whose maintainers measured it; the others were measured here.
+CHUNK, METAL_CHUNK = 512, 2048
+
 
 @dataclass
 class InFlightStep:
@@ -68,7 +71,8 @@ class ModelExecutor:
         self.requests: dict[str, RequestState] = {}
         self.encoder = MediaEncoder(loaded.name, start, self._join, self.fail)
         self.tasks: set[TaskRun] = set()  # tasks of this model that have begun
-        self.prefill_budget = PrefillBudget(settings.prefill_chunk, settings.max_gap)
+        chunk = settings.prefill_chunk or (METAL_CHUNK if loaded.backend.device == "metal" else CHUNK)
+        self.prefill_budget = PrefillBudget(chunk, settings.max_gap)
         allocator = SlotAllocator(memory, prefix_cache, reclaim, settings.prefix_reuse)
         self.scheduler = Scheduler(memory, prefix_cache, allocator, self.prefill_budget, settings, speculation, host_limit,
                                    context.counters)  # fmt: skip

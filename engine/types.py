@@ -512,7 +512,7 @@ class Settings:
     max_concurrent: int = 16  # sequences in a batch
     decode_tokens_per_seq: int = 16  # reserved at admission; preemption spares a sequence until it has them
     max_seq_len: int = 0  # prompt and reply together; 0: as long as the model allows
-    prefill_chunk: int = 512  # most prompt tokens a step (chunked prefill)
+    prefill_chunk: int | None = None  # most prompt tokens a step (chunked prefill); None: as suits the device
     gpu_memory_limit: str | float = 0.7  # weights and sequences of all models together
     host_memory_limit: str | float = "2G"  # for preempted sequences; beyond it they are recomputed
     max_gap: float = 2.0  # inter-token gap of a reply during prefill of others, as a multiple of the usual gap
@@ -534,7 +534,7 @@ class Settings:
         least = {"max_concurrent": 1, "decode_tokens_per_seq": 1, "max_seq_len": 0, "prefill_chunk": 1, "max_queue": 1}
         least |= {"max_events": 2, "state_snapshots": 1, "max_draft": 1, "max_models": 0}
         for name, low in least.items():
-            if getattr(self, name) < low:
+            if (given := getattr(self, name)) is not None and given < low:
                 raise BadRequest(f"{name} must be at least {low}, not {getattr(self, name)!r}.", name)
         if self.idle_ttl is not None and not self.idle_ttl >= 0:
             raise BadRequest(f"idle_ttl must be 0 seconds or more, not {self.idle_ttl!r}.", "idle_ttl")

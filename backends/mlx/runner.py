@@ -163,6 +163,9 @@ def collected(lasts: list[NextInput]) -> mx.array:
     return mx.concatenate([last.rows[last.index : last.index + 1] for last in lasts])
 
 
+GIVEN_BACK = 256  # steps
+
+
 class MlxRunner:
     """Implements `backends.base.Runner`."""
 
@@ -176,6 +179,8 @@ class MlxRunner:
         self._adapters = adapters_of(model)
         self._next_inputs: NextInputs = WeakKeyDictionary()
         self._issued: MlxPendingStep | None = None
+        self._steps = 0  # since buffers were given back
+        self._chunk_before = False  # whether the last step computed a part of a prompt
 
     def run(self, segments: Sequence[Segment]) -> MlxPendingStep:
         plan = make_plan(segments)
@@ -197,7 +202,17 @@ class MlxRunner:
                     self._next_inputs[slot] = last
             raise
         self._issued = pending
+        self._give_back(bool(plan.chunks))
         return pending
+
+    def _give_back(self, chunk: bool) -> None:
+        """Give back what MLX keeps of freed memory: after each part of a prompt, whose buffers no other step can use, and after some steps.
+        As often as mlx-lm does; otherwise what it keeps grows to all of the device's memory."""
+        self._steps += 1
+        if self._chunk_before or self._steps >= GIVEN_BACK:
+            mx.clear_cache()
+            self._steps = 0
+        self._chunk_before = chunk
 
     def _build(self, plan: StepPlan) -> MlxPendingStep:
         """The step's graph; nothing has run yet."""

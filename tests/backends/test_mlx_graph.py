@@ -9,6 +9,7 @@ from mlx_lm.models import qwen3
 from mlx_lm.models.cache import BatchKVCache, KVCache
 
 from backends.base import KVSpec, Rope, Sampling, Segment, Step
+from backends.mlx import runner as mlx_runner
 from backends.mlx.backend import MlxBackend
 from backends.mlx.cache import count_primitives
 from backends.mlx.linear import make_linear
@@ -160,6 +161,25 @@ def test_prompt_chunks_write_in_place():
         if i:
             slab = next(iter(kv.slabs.values())).arrays()[0].nbytes
             assert mx.get_peak_memory() - before < slab / 4
+
+
+def test_what_a_prompt_s_buffers_held_is_given_back(monkeypatch):
+    """And what steps hold, now and then: MLX keeps freed buffers, and no two prompts need the same ones."""
+    runner, kv = tiny_runner("a", budget=1 << 34)
+    slot = kv.open(1 << 12)
+    for length in (700, 500, 300):
+        runner.run([Segment(slot, ids=[1] * length)]).read()
+        mx.synchronize()
+        held = mx.get_cache_memory()
+        runner.run([Segment(slot, ids=[1], sample=Sampling())]).read()
+        mx.synchronize()
+        assert mx.get_cache_memory() < held / 2
+    given_back: list[int] = []
+    monkeypatch.setattr(mlx_runner, "GIVEN_BACK", 4)
+    monkeypatch.setattr(mx, "clear_cache", lambda: given_back.append(slot.length))
+    for _ in range(12):
+        runner.run([Segment(slot, sample=Sampling())]).read()
+    assert np.diff(given_back).tolist() == [4, 4]
 
 
 def test_a_runner_counts_its_own_step_and_leaves_no_trace():

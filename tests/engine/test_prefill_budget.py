@@ -6,7 +6,7 @@ import pytest
 
 from engine.scheduler import PrefillBudget
 from engine.types import Request, SamplingParams, Text
-from tests.fake_backend import FakeClock, FakeLoaded, Nature
+from tests.fake_backend import FakeClock, FakeDevice, FakeLoaded, Nature
 
 
 @pytest.mark.parametrize("replies", [1, 4])
@@ -50,6 +50,18 @@ def test_alone_a_prompt_goes_in_large_chunks(build):
     while engine.turn():
         pass
     assert [step[0][1] for step in loaded.runner.steps] == [512, 512, 512, 512, 1]
+
+
+@pytest.mark.parametrize(("device", "chunk"), [("cpu", 512), ("cuda:0", 512), ("metal", 2048)])
+def test_a_chunk_is_as_long_as_suits_the_device(build, device, chunk):
+    loaded = FakeLoaded(nature=Nature(eos_every=0), clock=FakeClock(), device=FakeDevice(device=device))
+    loaded.runner.costs = (0.001, 0.0, 0.00001)
+    loaded.runner.log_steps = True
+    engine = build(loaded)
+    engine.submit(Request("fake", [60] * 4096, SamplingParams(max_tokens=2)))
+    while engine.turn():
+        pass
+    assert [step[0][1] for step in loaded.runner.steps][: 4096 // chunk] == [chunk] * (4096 // chunk)
 
 
 def test_short_prompts_join_between_steps(build):
