@@ -227,6 +227,9 @@ class EagerMixture:
         rule = parts.rule
         if rule.kept < rule.groups:
             self.members = ops.array(np.eye(rule.groups, dtype=np.float32))
+        # `inside` is one or zero: what is outside lies far below all else
+        self.masked = ops.fused(lambda scores, inside: scores * inside + (inside - 1) * 1e9)
+        self.shared = ops.fused(lambda share, total: share * rule.scale / (total + 1e-20))
 
     def __call__(self, x: Array, scores: Array) -> Array:
         ops, parts = self.ops, self.parts
@@ -252,11 +255,10 @@ class EagerMixture:
             wanted = self._in_best_groups(wanted, r)
         share, experts = ops.topk(wanted, r.chosen)
         if self.parts.preferred is not None:
-            at = experts + (ops.arange(n) * self.count).reshape(n, 1)
-            share = ops.take(each.reshape(n * self.count), at, 0)
+            share = ops.pick(each, experts)
         if r.renormalize:
-            share = share / (ops.sum(share, -1) + 1e-20).reshape(n, 1)
-        if r.scale != 1.0:
+            share = self.shared(share, ops.sum(share, -1).reshape(n, 1))
+        elif r.scale != 1.0:
             share = share * r.scale
         if self.parts.factors is not None:
             share = share * ops.take(self.parts.factors, experts, 0)
@@ -269,7 +271,7 @@ class EagerMixture:
         best, _ = ops.topk(grouped, rule.judged_by)
         _, kept = ops.topk(ops.sum(best, -1), rule.kept)
         inside = ops.sum(ops.take(self.members, kept, 0), 1).reshape(n, rule.groups, 1)
-        return (grouped * inside + (inside - 1) * 1e9).reshape(n, self.count)
+        return self.masked(grouped, inside).reshape(n, self.count)
 
     def _activated(self, made: Array) -> Array:
         ops, parts = self.ops, self.parts

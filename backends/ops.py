@@ -132,7 +132,10 @@ class Ops(Protocol):
         """`x / sqrt(sum(x * x) + eps)` over the last axis, f32 inside."""
 
     def topk(self, x: Array, k: int) -> tuple[Array, Array]:
-        """The k largest of the last axis, largest first, ties to the lower index; values and int32 indices."""
+        """The k largest of the last axis, largest first, ties to the lower index; values and indices, whole numbers of 32 bits."""
+
+    def pick(self, x: Array, ids: Array) -> Array:
+        """Of each row of `x [T, N]` the numbers at `ids [T, k]`."""
 
     def likeliest(self, logits: Array) -> tuple[Array, Array]:
         """Of each row of `[N, V]` the largest of `softmax`, f32 inside, and its int32 index, the first of equals."""
@@ -292,6 +295,9 @@ class Ops(Protocol):
 
     def all_gather(self, x: Array, sizes: Sequence[int]) -> Array:
         """The ranks' arrays one behind the other along the last axis, of which rank i has `sizes[i]`; the identity on one device."""
+
+    def fused(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+        """One kernel for a function that computes element by element, whatever the shapes, or the function itself."""
 
     def compile(self, fn: Callable[..., Any], key: str) -> Callable[..., Any]:
         """A faster form of a pure function of arrays with fixed shapes, or the function itself."""

@@ -48,6 +48,9 @@ def count_primitives(*outputs: mx.array) -> int:
     return sum(primitives(*outputs).values())
 
 
+Rule = Callable[..., tuple[mx.array, mx.array]]  # from inputs and a state to outputs and the new state
+
+
 def delta_rule(
     q: mx.array, k: mx.array, v: mx.array, g: mx.array, beta: mx.array, state: mx.array, kernel: bool
 ) -> tuple[mx.array, mx.array]:
@@ -58,7 +61,8 @@ def delta_rule(
     if kernel and has_kernel(*q.shape[2:], *v.shape[2:]):
         return by_kernel(q, k, v, g, beta, state)
     if q.shape[1] == 1:
-        return _one_token(q, k, v, g, beta, state)
+        out, state = delta_of_one(q[:, 0], k[:, 0], v[:, 0], g[:, 0], beta[:, 0], state)
+        return out[:, None], state
     return _chunked(q, k, v, g, beta, state)
 
 
@@ -80,11 +84,12 @@ def by_kernel(
     return out.astype(v.dtype), state
 
 
-def _one_token(
+def delta_of_one(
     q: mx.array, k: mx.array, v: mx.array, g: mx.array, beta: mx.array, state: mx.array
 ) -> tuple[mx.array, mx.array]:
-    batch, _, key_heads, key_dim = q.shape
-    heads, dim = v.shape[2:]
+    """`delta_rule` of a single token, without the axis of tokens."""
+    batch, key_heads, key_dim = q.shape
+    heads, dim = v.shape[1:]
     grouped = state.reshape(batch, key_heads, heads // key_heads, dim, key_dim)
     q, k = (x.astype(mx.float32).reshape(batch, key_heads, 1, key_dim, 1) for x in (q, k))
     values = v.reshape(batch, key_heads, heads // key_heads, dim, 1)
@@ -92,7 +97,7 @@ def _one_token(
     decayed = grouped * mx.exp(g)
     update = _correction(values, decayed @ k, beta)
     grouped = _outer_add(decayed, update, k.swapaxes(-1, -2))
-    out = (grouped @ q).reshape(batch, 1, heads, dim).astype(v.dtype)
+    out = (grouped @ q).reshape(batch, heads, dim).astype(v.dtype)
     return out, grouped.reshape(state.shape)
 
 
@@ -147,6 +152,9 @@ def scan(q: mx.array, k: mx.array, v: mx.array, g: mx.array, state: mx.array) ->
     """As `delta_rule`, of a scan."""
     batch, length, groups, key_dim = q.shape
     heads, dim = v.shape[2:]
+    if length == 1:
+        out, state = scan_of_one(q[:, 0], k[:, 0], v[:, 0], g[:, 0], state)
+        return out[:, None], state
     size = min(CHUNK, 1 << (length - 1).bit_length())
     chunks = -(-length // size)
     cut = partial(_cut, size=size, groups=groups)
@@ -168,6 +176,24 @@ def scan(q: mx.array, k: mx.array, v: mx.array, g: mx.array, state: mx.array) ->
         carried = carried * through[c] + left[c]
     out = mx.stack(outs, axis=1).transpose(0, 1, 4, 2, 3, 5).reshape(batch, chunks * size, heads, dim)
     return out[:, :length].astype(v.dtype), carried.swapaxes(-1, -2).reshape(state.shape)
+
+
+def scan_of_one(q: mx.array, k: mx.array, v: mx.array, g: mx.array, state: mx.array) -> tuple[mx.array, mx.array]:
+    """`scan` of a single token, without the axis of tokens."""
+    batch, groups, key_dim = q.shape
+    heads, dim = v.shape[1:]
+    grouped = state.reshape(batch, groups, heads // groups, dim, key_dim)
+    values, g = (x.reshape(batch, groups, heads // groups, -1, 1) for x in (v, g))
+    grouped = _decay_add(grouped, g, values, k.reshape(batch, groups, 1, 1, key_dim))
+    out = grouped @ q.astype(mx.float32).reshape(batch, groups, 1, key_dim, 1)
+    return out.reshape(v.shape).astype(v.dtype), grouped.reshape(state.shape)
+
+
+def _decayed_and_added(state: mx.array, g: mx.array, column: mx.array, row: mx.array) -> mx.array:
+    return state * mx.exp(g.astype(mx.float32)) + column.astype(mx.float32) * row.astype(mx.float32)
+
+
+_decay_add = mx.compile(_decayed_and_added, shapeless=True)
 
 
 def _cut(x: mx.array, *tail: int, size: int, groups: int) -> mx.array:
@@ -546,16 +572,23 @@ class MlxCache:
         return out if bias is None else out + bias
 
     def delta(self, layer: int, q: mx.array, k: mx.array, v: mx.array, g: mx.array, beta: mx.array) -> mx.array:
-        return self._recur(layer, partial(delta_rule, kernel=self._kernel), q, k, v, g, beta)
+        one = None if self._kernel and has_kernel(*q.shape[1:], *v.shape[1:]) else delta_of_one
+        return self._recur(layer, partial(delta_rule, kernel=self._kernel), one, q, k, v, g, beta)
 
     def scan(self, layer: int, q: mx.array, k: mx.array, v: mx.array, g: mx.array) -> mx.array:
-        return self._recur(layer, scan, q, k, v, g)
+        return self._recur(layer, scan, scan_of_one, q, k, v, g)
 
-    def _recur(self, layer: int, rule: Callable[..., tuple[mx.array, mx.array]], *inputs: mx.array) -> mx.array:
+    def _recur(self, layer: int, rule: Rule, one: Rule | None, *inputs: mx.array) -> mx.array:
+        """`one`: the rule of single tokens, without their axis, where there is one."""
         outs = []
         for run, batch, new in self._memories:
-            out, state = rule(*(self._batched(x, run) for x in inputs), state=batch.layers[layer][1])
-            outs.append(out.reshape(-1, *inputs[2].shape[1:]))
+            state = batch.layers[layer][1]
+            if one is not None and len(run[0]) == 1:
+                out, state = one(*(_rows(x, run[0].start, run[-1].stop) for x in inputs), state=state)
+                outs.append(out)
+            else:
+                out, state = rule(*(self._batched(x, run) for x in inputs), state=state)
+                outs.append(out.reshape(-1, *inputs[2].shape[1:]))
             new[layer] = (new[layer][0] if layer in new else batch.layers[layer][0], state)
             if run[0].segment.draft:
                 mine = [self._batched(x, run) for x in inputs]
@@ -585,9 +618,7 @@ def _first_inputs(seen: mx.array, kept: int, count: int) -> mx.array:
     return mx.contiguous(seen[:, count : count + kept])
 
 
-def _first_tokens(
-    rule: Callable[..., tuple[mx.array, mx.array]], inputs: Sequence[mx.array], state: mx.array, count: int
-) -> mx.array:
+def _first_tokens(rule: Rule, inputs: Sequence[mx.array], state: mx.array, count: int) -> mx.array:
     return rule(*(x[:, :count] for x in inputs), state=state)[1]
 
 

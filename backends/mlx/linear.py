@@ -336,7 +336,7 @@ def _by_expert(product: Callable[[mx.array, mx.array, bool], mx.array], x: mx.ar
     tokens, k = experts.shape
     one_each = x.ndim == 2
     if tokens * k < SORT_FROM:
-        x = x[:, None, None] if one_each else x[:, :, None]
+        x = mx.expand_dims(x, (1, 2) if one_each else 2)
         return product(x, experts, False).squeeze(-2)
     flat = experts.reshape(-1)
     order = mx.argsort(flat)

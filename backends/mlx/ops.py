@@ -140,7 +140,7 @@ _gelu_tanh = _fused(lambda x: 0.5 * x * (1 + mx.tanh(0.7978845608028654 * (x + 0
 _gated_gelu = _fused(
     lambda gate, up: 0.5 * gate * (1 + mx.tanh(0.7978845608028654 * (gate + 0.044715 * gate * gate * gate))) * up
 )
-_softplus = _fused(lambda x: mx.logaddexp(x, mx.zeros_like(x)))
+_softplus = _fused(lambda x: mx.logaddexp(x, 0.0))
 
 
 def _as(x: mx.array, dtype: mx.Dtype) -> mx.array:
@@ -282,6 +282,9 @@ class MlxTextOps:
         ids = largest(x, k)
         return mx.take_along_axis(x, ids, axis=-1), ids
 
+    def pick(self, x: mx.array, ids: mx.array) -> mx.array:
+        return mx.take_along_axis(x, ids, axis=-1)
+
     # -- shape
 
     def cat(self, xs: Sequence[mx.array], axis: int) -> mx.array:
@@ -373,6 +376,7 @@ class MlxTextOps:
         self, logits: mx.array, noise: mx.array, random: mx.array, temperature: float, top_k: int, top_p: float
     ) -> mx.array:
         values, ids = self.topk(logits, top_k)
+        ids = ids.astype(mx.int32)
         if temperature <= 0 or not logits.shape[0]:
             return ids[:, 0]
         p = mx.softmax((values - values[:, :1]) / temperature, axis=-1)
@@ -389,6 +393,9 @@ class MlxTextOps:
 
     def move(self, x: mx.array) -> mx.array:
         return x.astype(DTYPES[self.dtype])
+
+    def fused(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+        return mx.compile(fn, shapeless=True)
 
     def compile(self, fn: Callable[..., Any], key: str) -> Callable[..., Any]:
         return mx.compile(fn)

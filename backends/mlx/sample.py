@@ -92,14 +92,14 @@ def largest(x: mx.array, k: int) -> mx.array:
     """Ids of the `k` largest numbers of each row, the largest first and ties to the lower index."""
     width = x.shape[-1]
     if width < WIDE or k > width // 8:
-        return mx.argsort(-x, axis=-1)[..., :k].astype(mx.int32)  # stable
+        return mx.argsort(-x, axis=-1)[..., :k]  # stable
     # A partition knows no order among equals. So each number and its index are one whole number, of which no two are equal: above, the bits of
     # a float as a whole number of the same order, downwards; below, the index.
     bits = (x.astype(mx.float32) + 0.0).view(mx.int32)  # -0.0 as 0.0
     ordered = mx.where(bits < 0, bits ^ 0x7FFFFFFF, bits)
     keys = ((~ordered).astype(mx.int64) << 32) | mx.arange(width, dtype=mx.int64)
     found = mx.sort(mx.partition(keys, k - 1, axis=-1)[..., :k], axis=-1)
-    return (found & 0xFFFFFFFF).astype(mx.int32)
+    return (found & 0xFFFFFFFF).astype(mx.uint32)
 
 
 def _draw(logits: mx.array, best: mx.array, params: Sequence[Sampling]) -> mx.array:
@@ -157,7 +157,7 @@ def _add_logprobs(drawn: MlxSamples, logits: mx.array, ids: mx.array, most: int)
     logprobs = logits - mx.logsumexp(logits, axis=-1, keepdims=True)
     drawn.chosen = mx.take_along_axis(logprobs, ids[:, None], axis=-1)[:, 0]
     if most:
-        drawn.top_ids = largest(logits, most)
+        drawn.top_ids = largest(logits, most).astype(mx.int32)
         drawn.top = mx.take_along_axis(logprobs, drawn.top_ids, axis=-1)
 
 

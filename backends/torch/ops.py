@@ -228,6 +228,9 @@ class TorchTextOps:
         values, ids = torch.sort(x, dim=-1, descending=True, stable=True)
         return values[..., :k], ids[..., :k].to(torch.int32)
 
+    def pick(self, x: Tensor, ids: Tensor) -> Tensor:
+        return x.gather(-1, ids.long())
+
     # -------------------------------------------------------------------------------------------------------- shape
 
     def cat(self, xs: Sequence[Tensor], axis: int) -> Tensor:
@@ -337,6 +340,9 @@ class TorchTextOps:
 
     def move(self, x: Tensor) -> Tensor:
         return x.to(device=self.device, dtype=DTYPES[self.dtype])
+
+    def fused(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+        return fn
 
     def compile(self, fn: Callable[..., Any], key: str) -> Callable[..., Any]:
         return captured(fn) if self.device.type == "cuda" else fn

@@ -49,6 +49,7 @@ class Mamba2:
         self.decay = -self.ops.exp(w.tensor("A_log", (heads.total,), "f32", heads))
         self.skip = w.tensor("D", (heads.total,), "f32", heads).reshape(heads.size, 1)
         self.norm = w.norm("norm", inner.total, part=inner)
+        self.stepped, self.gated = self.ops.fused(self._stepped), self.ops.fused(self._gated)
         self.out = w.linear(("out_proj", hidden), inp=inner.total, bias=size.bias, columns=inner)
 
     def __call__(self, x: Array, step: Step, angles: Array | None) -> Array:
@@ -58,14 +59,22 @@ class Mamba2:
         x, b, c = ops.split(mixed, self.mixed, 1)
         x = ops.cast(x, "f32").reshape(n, s.heads, s.dim)
         b, c = (part.reshape(n, s.groups, s.state) for part in (b, c))
-        dt = ops.softplus(ops.cast(dt, "f32") + self.dt_bias)
-        least, most = s.steps
+        dt, decay = self.stepped(dt, self.dt_bias, self.decay)
+        y = step.cache.scan(self.layer, c, b, x * dt.reshape(n, s.heads, 1), decay)
+        y = self.gated(y, x, self.skip, gate.reshape(n, s.heads, s.dim))
+        y = self._normed(y.reshape(n, s.groups, -1)).reshape(n, s.heads * s.dim)
+        return self.out(ops.cast(y, self.dtype) * self.norm)
+
+    def _stepped(self, dt: Array, bias: Array, decay: Array) -> tuple[Array, Array]:
+        """Each head's step, and how its logarithm of the state decays in it."""
+        ops, (least, most) = self.ops, self.size.steps
+        dt = ops.softplus(ops.cast(dt, "f32") + bias)
         if least > 0 or most < math.inf:
             dt = ops.clamp(dt, least, None if most == math.inf else most)
-        y = step.cache.scan(self.layer, c, b, x * dt.reshape(n, s.heads, 1), dt * self.decay) + x * self.skip
-        y = y.reshape(n, s.groups, -1) * ops.silu(ops.cast(gate, "f32")).reshape(n, s.groups, -1)
-        y = self._normed(y).reshape(n, s.heads * s.dim)
-        return self.out(ops.cast(y, self.dtype) * self.norm)
+        return dt, dt * decay
+
+    def _gated(self, y: Array, x: Array, skip: Array, gate: Array) -> Array:
+        return (y + x * skip) * self.ops.silu(self.ops.cast(gate, "f32"))
 
     def _normed(self, y: Array) -> Array:
         """Each group's numbers, on all ranks that have some, over their root mean square."""

@@ -16,7 +16,13 @@ from tests.backends import reference_ops
 
 TOLERANCE = {"f32": 2e-5, "bf16": 1.6e-2}
 LAYOUTS = ("plain", "permuted", "sliced")
-NAMES = {"float32": "f32", "bfloat16": "bf16", "float16": "f16", "int32": "int32"}
+NAMES = {
+    "float32": "f32",
+    "bfloat16": "bf16",
+    "float16": "f16",
+    "int32": "int32",
+    "uint32": "int32",
+}  # indices may be of either
 
 
 @dataclass

@@ -160,6 +160,10 @@ def l2norm(x, eps=1e-6):
     return x / np.sqrt((x * x).sum(-1, keepdims=True) + eps)
 
 
+def pick(x, ids):
+    return np.take_along_axis(x, ids, -1)
+
+
 def topk(x, k):
     order = np.argsort(-x, axis=-1, kind="stable")[..., :k]
     return np.take_along_axis(x, order, -1), order.astype(np.int32)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from backends.mlx import cache as delta
-from backends.mlx.cache import CHUNK, by_kernel, count_primitives, delta_rule, has_kernel
+from backends.mlx.cache import CHUNK, by_kernel, count_primitives, delta_rule, has_kernel, scan, scan_of_one
 
 
 def recurrence(q, k, v, g, beta, state):
@@ -112,3 +112,25 @@ def test_half_precision_in_f32_state_out():
     )
     assert out.dtype == mx.bfloat16
     assert last.dtype == mx.float32
+
+
+def test_a_scan_of_one_token_is_that_of_many():
+    rng = np.random.default_rng(4)
+
+    def normal(*shape):
+        return mx.array(rng.normal(size=shape).astype(np.float32))
+
+    q, k, v, g = normal(3, 5, 2, 16), normal(3, 5, 2, 16), normal(3, 5, 6, 8), -mx.abs(normal(3, 5, 6))
+    state = normal(3, 6, 8, 16)
+    want, end = scan(q, k, v, g, state)
+    outs = []
+    for i in range(5):
+        out, state = scan_of_one(*(x[:, i] for x in (q, k, v, g)), state=state)
+        outs.append(out)
+    np.testing.assert_allclose(np.array(mx.stack(outs, 1)), np.array(want), rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(np.array(state), np.array(end), rtol=1e-4, atol=1e-4)
+    one = [x[:, :1] for x in (q, k, v, g)]
+    assert (
+        count_primitives(*scan(*one, state))
+        < count_primitives(*scan(q[:, :2], k[:, :2], v[:, :2], g[:, :2], state)) / 2
+    )

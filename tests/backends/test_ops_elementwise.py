@@ -101,6 +101,15 @@ CASES = [
     Case("topk", "banned", [np.float32([[-np.inf, 1, -np.inf, -np.inf]])], {"k": 3}),
     Case("topk", "many-ties", [np.round(normal(2, 130))], {"k": 40}),
     Case("topk", "batch-0", [normal(0, 5)], {"k": 2}),
+    Case("pick", "rows", [normal(3, 9), np.int32([[8, 0], [2, 2], [5, 1]])]),
+    Case(
+        "pick",
+        "of-topk",
+        [normal(4, 7)],
+        call=lambda ops, x: ops.pick(x, ops.topk(x, 3)[1]),
+        want=lambda x: np.sort(x)[:, :-4:-1],
+    ),
+    Case("pick", "batch-0", [normal(0, 5), np.zeros((0, 2), np.int32)]),
     *(
         Case("sum", f"{shape}-over-{axis}", [normal(*shape)], {"axis": axis}, slack=2)
         for shape, axis in (((3, 5), 0), ((3, 5), 1), ((2, 3, 4), -2), ((0, 3), 0), ((2, 0), 0), ((2, 0, 3), 1))

@@ -22,6 +22,11 @@ BENCHES = {
         "mixtures",
         "rows",
     ),
+    "primitives": (
+        "operations of a decode step on MLX against mlx-lm, each architecture that both have",
+        "primitives",
+        "rows",
+    ),
     "ik": (
         "GGUF files on this CPU against ik_llama.cpp, shapes of Qwen3.5-4B and Qwen3.6-35B-A3B with fewer layers",
         "ik",
