@@ -474,6 +474,7 @@ class RankGroup(Protocol):
 class Backend(Protocol):
     # `experts` made of blocks in a file are used where they lie, for good: memory has no room for them.
     experts_stay: bool
+    experts_room: int  # bytes for packed copies of those that are used most
 
     @property
     def name(self) -> str:

@@ -21,11 +21,21 @@ class FileExperts:
     token_bytes: int  # of weights that a token reads
     room: int  # bytes that weights may take
 
+    @property
+    def copies(self) -> int:
+        """Bytes for packed copies of those that are used most: half of what is left, since conversations have the other half."""
+        return min(self.nbytes, (self.room - (self.whole - self.nbytes)) // 2)
+
+    @property
+    def memory(self) -> int:
+        """Bytes of weights in memory: all but the experts, and the copies."""
+        return self.whole - self.nbytes + self.copies
+
     def sentence(self, name: str, gigabytes: Callable[[int], str]) -> str:
         """For people, before it is loaded."""
         return (
             f"{name} takes {gigabytes(self.whole)} where {gigabytes(self.room)} may be used: its experts ({gigabytes(self.nbytes)}) stay "
-            f"in the file. A token reads {gigabytes(self.token_bytes)} of weights, and what memory does not keep of them comes from the disk, so "
+            f"in the file, and memory keeps those that are used most. A token reads {gigabytes(self.token_bytes)} of weights, and what memory does not keep of them comes from the disk, so "
             "replies are as slow as that."
         )
 

@@ -255,7 +255,7 @@ def weight_bytes(name: str, options: LoadOptions | None = None) -> int | None:
             backend = pick_backend(options)
             whole = opened.nbytes + grown_bytes(opened.tensors, backend)
             if not piece and (left := experts_to_leave(name, opened, backend, options, whole)) is not None:
-                whole -= left.nbytes
+                whole = left.memory
             return None if piece else _on_first_device(whole, options)
         backend, source, _ = _part_source(opened, piece, options)
         return survey(lambda view: make(view, opened.config), source).memory(backend.dtype)

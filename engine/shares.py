@@ -101,7 +101,7 @@ def _built_share(
     kept = experts_to_leave(name, opened, backend, options, nbytes) if rank.count == 1 and offload is None else None
     if kept is not None:
         log.warning("%s", kept.sentence(name, gigabytes))
-        nbytes -= kept.nbytes
+        nbytes, backend.experts_room = kept.memory, kept.copies
     budget = kv_budget(backend, nbytes, options.memory_limit, beside)
     quant = choose_quant(options.quant, backend, opened.tensors)
     backend.experts_stay = kept is not None

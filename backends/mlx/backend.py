@@ -55,6 +55,7 @@ class MlxBackend:
     foreign_note = "text only, one sequence after another"
     blocks = False
     experts_stay = False
+    experts_room = 0
 
     def __init__(self, device: str, dtype: DType) -> None:
         if device not in ("metal", "cpu"):

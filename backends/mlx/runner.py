@@ -28,10 +28,11 @@ from backends.base import (
     TokenModel,
     unprofiled,
 )
-from backends.mlx.cache import MlxCache, count_primitives
+from backends.mlx.cache import MlxCache
 from backends.mlx.group import MlxGroup
 from backends.mlx.kv_cache import MlxKVCache
 from backends.mlx.ops import MlxTextOps
+from backends.mlx.primitives import count_primitives
 from backends.mlx.sample import MlxSamples, sample
 from backends.plan import HostSamples, PackedSegment, PlannedStep, StepPlan, checkpoint_drafts, make_plan
 

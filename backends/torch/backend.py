@@ -40,9 +40,10 @@ from backends.base import (
 from backends.eager import EagerMixture
 from backends.torch.encoders import TorchEncoder, TorchFramePredictor
 from backends.torch.group import TorchGroup
-from backends.torch.kernels import library
+from backends.torch.kernels import arena, library
+from backends.torch.kernels.hot_experts import HotExperts
 from backends.torch.kernels.mixture import mixture_of
-from backends.torch.kernels.packed import Fill, fill_now
+from backends.torch.kernels.packed import Fill, InFile, fill_now
 from backends.torch.kernels.packed_store import PackedStore
 from backends.torch.kv_cache import TorchKVCache
 from backends.torch.linear import make_experts, make_head_matrices, make_linear
@@ -76,6 +77,8 @@ class TorchBackend:
         self.ops = TorchOps(self._place, dtype)
         self.ops.exact = exact
         self.experts_stay = False
+        self.experts_room = 0
+        self._hot: HotExperts | None = None
         self._packed: PackedStore | None = None
 
     def open_packed(self, place: PackedPlace) -> None:
@@ -85,6 +88,14 @@ class TorchBackend:
     def keep_packed(self) -> None:
         if self._packed is not None:
             self._packed.keep()
+
+    @property
+    def _in_file(self) -> InFile:
+        """What becomes of a mixture that is used in its file."""
+        if not self.experts_stay:
+            return arena.schedule
+        self._hot = self._hot or HotExperts(self.experts_room)
+        return self._hot.add
 
     @property
     def _fill(self) -> Fill:
@@ -112,7 +123,7 @@ class TorchBackend:
         return make_linear(parts, bias, DTYPES[self.dtype], self._place, self._fill, not self.ops.exact)
 
     def experts(self, parts: Sequence[Sequence[Weight]]) -> Linear:
-        return make_experts(parts, DTYPES[self.dtype], self._place, self.experts_stay, self._fill, not self.ops.exact)
+        return make_experts(parts, DTYPES[self.dtype], self._place, self._in_file, self._fill, not self.ops.exact)
 
     def mixture(self, parts: MixtureParts) -> Mixture:
         return mixture_of(parts, DTYPES[self.dtype]) or EagerMixture(self.ops, self.dtype, parts)
@@ -131,7 +142,10 @@ class TorchBackend:
     def runner(self, model: TokenModel, kv: KVCache, plain: bool = False) -> TorchRunner:
         if not isinstance(kv, TorchKVCache):
             raise TypeError("this backend's runner needs a KV cache of this backend")
-        return TorchRunner(model, kv, self.ops, plain)
+        runner = TorchRunner(model, kv, self.ops, plain)
+        if self._hot is not None:
+            runner.between_steps = self._hot.turn
+        return runner
 
     def frame_predictor(self, parts: FramePredictorParts) -> FramePredictor:
         return TorchFramePredictor(self.ops, parts)

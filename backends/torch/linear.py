@@ -23,11 +23,11 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from backends.base import Affine, BackendMissing, Blocks, Dense, HeadMatrices, Linear, Raw, Weight
-from backends.torch.kernels import library
+from backends.torch.kernels import arena, library
 from backends.torch.kernels import linear as kernels
 from backends.torch.kernels.linear import TYPES as ROW_TYPES
 from backends.torch.kernels.linear import KernelLinear, SymbolicInput
-from backends.torch.kernels.packed import Fill, fill_now
+from backends.torch.kernels.packed import Fill, InFile, fill_now
 from backends.torch.tensors import mapped, tensor
 from backends.torch.triton.blocks import BlockMatrix, StoredBlocks
 
@@ -347,12 +347,12 @@ def make_experts(
     parts: Sequence[Sequence[Weight]],
     dtype: torch.dtype,
     device: torch.device,
-    stay: bool = False,
+    in_file: InFile = arena.schedule,
     fill: Fill = fill_now,
     rounds: bool = False,
 ) -> Linear:
     if device.type == "cpu" and _for_kernels(parts[0], rounds):
-        return kernels.experts(parts, dtype, _quant(parts[0]), stay, fill)
+        return kernels.experts(parts, dtype, _quant(parts[0]), in_file, fill)
     if device.type == "cpu" and library.available():
         floats = [
             [part for part in expert if isinstance(part, Dense) and part.data.dtype in ROW_TYPES] for expert in parts

@@ -7,7 +7,7 @@ steps can be scheduled asynchronously.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -62,11 +62,14 @@ class TorchRunner:
         self._greedy: GreedyHead | None = None
         self._decoding: DecodeSteps | None = None
         self._head: TracedLogits | None = None
+        self.between_steps: Callable[[], None] | None = None
         self._may_trace = ops.device.type == "cpu" and library.available() and not plain
         # slot id -> a step's ids [N] (or its frames' embeddings [N, D]) and the slot's row in it: the next input
         self._sampled_last: dict[int, tuple[Tensor, int] | int] = {}  # or a number that is on the host
 
     def run(self, segments: Sequence[Segment]) -> TorchPendingStep | FinishedStep:
+        if self.between_steps is not None:
+            self.between_steps()
         if self._decoding is not None:
             finished = self._decoding.run(segments, self._sampled_last, self.settle or self._settle_own)
             if finished is not None:

@@ -4,8 +4,9 @@ import mlx.core as mx
 import numpy as np
 import pytest
 
-from backends.mlx import cache as delta
-from backends.mlx.cache import CHUNK, by_kernel, count_primitives, delta_rule, has_kernel, scan, scan_of_one
+from backends.mlx import recurrence as delta
+from backends.mlx.primitives import count_primitives
+from backends.mlx.recurrence import CHUNK, by_kernel, delta_rule, has_kernel, scan, scan_of_one
 
 
 def recurrence(q, k, v, g, beta, state):

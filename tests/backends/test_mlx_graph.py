@@ -11,9 +11,9 @@ from mlx_lm.models.cache import BatchKVCache, KVCache
 from backends.base import KVSpec, Rope, Sampling, Segment, Step
 from backends.mlx import runner as mlx_runner
 from backends.mlx.backend import MlxBackend
-from backends.mlx.cache import count_primitives
 from backends.mlx.linear import make_linear
 from backends.mlx.ops import Frequencies, MlxAngles, MlxTextOps
+from backends.mlx.primitives import count_primitives
 from backends.plan import make_plan
 from tests.backends.mlx_models import tiny_runner
 from tests.backends.mlx_tools import dense

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from backends.base import BackendMissing, Blocks
-from backends.mlx.cache import count_primitives
 from backends.mlx.linear import SORT_FROM, StackedLinear, make_experts, make_linear
+from backends.mlx.primitives import count_primitives
 from tests.backends.mlx_tools import affine, dense, raw
 
 

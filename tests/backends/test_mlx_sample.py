@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from backends.base import Sampling
-from backends.mlx.cache import primitives
+from backends.mlx.primitives import primitives
 from backends.mlx.sample import WIDE, largest, sample
 from tests.backends.sampling_reference import choose, processed, random_params
 

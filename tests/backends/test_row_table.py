@@ -4,14 +4,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backends.kv_cache import RowTable, capacity_class
+from tests.asserting import every
 
 
 def test_classes_waste_less_than_half_and_long_ones_a_fifth() -> None:
     asked = (0, 1, 256, 257, 512, 513, 3000, 4096, 4097, 5121, 16384, 16385, 70_000)
     classes = [256, 256, 256, 512, 512, 1024, 4096, 4096, 5120, 6144, 16384, 20480, 81920]
     assert [capacity_class(n) for n in asked] == classes
-    assert all(n <= capacity_class(n) <= 1.25 * n for n in range(4096, 300_000, 97))
-    assert all(capacity_class(capacity_class(n)) == capacity_class(n) for n in range(0, 300_000, 97))
+    assert every(n <= capacity_class(n) <= 1.25 * n for n in range(4096, 300_000, 97))
+    assert every(capacity_class(capacity_class(n)) == capacity_class(n) for n in range(0, 300_000, 97))
 
 
 @given(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from backends.mlx.cache import scan
+from backends.mlx.recurrence import scan
 from backends.torch.cache import CHUNK, scan_chunks, scan_step
 
 LENGTHS = (1, 2, 5, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK + 3)

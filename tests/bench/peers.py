@@ -200,7 +200,7 @@ class MlxLm:
         return (time.perf_counter() - began) / n
 
     def primitives(self, batch: int) -> int:
-        from backends.mlx.cache import count_primitives
+        from backends.mlx.primitives import count_primitives
 
         token, cache = self._started(batch, 8)
         return count_primitives(self.mx.argmax(self.model(token, cache=cache)[:, -1:], -1))

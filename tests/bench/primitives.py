@@ -99,7 +99,7 @@ def of_mlx_lm(folder: Path, batch: int) -> int:
     from mlx_lm.models.cache import make_prompt_cache
     from mlx_lm.utils import load_model
 
-    from backends.mlx.cache import count_primitives
+    from backends.mlx.primitives import count_primitives
 
     model: Any = load_model(folder)[0]
     cache = make_prompt_cache(model)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from backends.base import Segment
-from backends.torch.kernels import arena
+from backends.torch.kernels import arena, hot_experts
 from backends.torch.kernels.packed import PackedMatrix
 from engine.describe import describe
 from engine.errors import OutOfMemory
@@ -58,12 +58,58 @@ def test_a_mixture_that_is_larger_than_memory_gives_the_same_logits(
     assert loaded.weight_bytes < size
     assert weight_bytes(str(file), tight) == loaded.weight_bytes
     about, all_of_it = describe(str(file), tight), describe(str(file), options())
-    assert (about.file_bytes, all_of_it.file_bytes) == (size - loaded.weight_bytes, 0)
+    copies = (about.file_bytes - 1) // 2  # of what is used most
+    assert (about.file_bytes, all_of_it.file_bytes) == (size - loaded.weight_bytes + copies, 0)
     assert about.memory_needed == all_of_it.memory_needed - about.file_bytes
     assert "stay in the file" in caplog.text
     assert packed_later
     assert set(packed_later) == {1}, "experts are not packed"
     assert not any(experts > 1 for experts in copied), "nor copied"
+    assert np.array_equal(logits(loaded), want)
+    loaded.close()
+
+
+def test_experts_that_are_used_most_are_kept_packed(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hot_experts, "LOOKED", 2)
+    whole = load(str(file), options())
+    want, size = logits(whole), whole.weight_bytes
+    whole.close()
+    loaded = load(str(file), options(LEAST_KV + size - 1))
+    hot = loaded.backend._hot  # type: ignore[attr-defined]
+    room = hot.room
+    assert room > 0
+    kept = []
+    for _ in range(80):
+        assert np.array_equal(logits(loaded), want), "bit for bit, whatever of it is kept"
+        kept.append(hot.kept)
+    assert kept[0] == 0
+    assert kept == sorted(kept), "one by one"
+    least = min(one.each for one in hot._mixtures)
+    assert room - least < hot.kept <= room, "as many as have room"
+    assert hot.kept == sum(int((one.kept != 0).sum()) * one.each for one in hot._mixtures)
+    scores = np.concatenate([one.score for one in hot._mixtures if one.each == least])
+    packed = np.concatenate([one.kept != 0 for one in hot._mixtures if one.each == least])
+    assert 2 * scores[packed].min() >= scores[~packed].max()
+    loaded.close()
+
+
+def test_what_is_not_used_any_more_makes_room_for_what_is(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hot_experts, "LOOKED", 1)
+    whole = load(str(file), options())
+    want, size = logits(whole), whole.weight_bytes
+    whole.close()
+    loaded = load(str(file), options(LEAST_KV + size - 1))
+    hot = loaded.backend._hot  # type: ignore[attr-defined]
+    one = hot._mixtures[0]
+    hot.room = one.each  # of one expert
+    for expert in (1, 3):
+        for _ in range(8):
+            one.uses[expert] += 9
+            hot.turn()
+        assert np.flatnonzero(one.kept).tolist() == [expert]
+    one.uses[1] += 9  # not twice as much as the other one had
+    hot.turn()
+    assert np.flatnonzero(one.kept).tolist() == [3]
     assert np.array_equal(logits(loaded), want)
     loaded.close()
 

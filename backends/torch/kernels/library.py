@@ -49,6 +49,8 @@ class KernelMatrix(ctypes.Structure):
         ("unpacked", c_int64),
         ("halves", c_void_p),
         ("f32_inputs", c_bool),
+        ("kept", c_void_p),
+        ("uses", c_void_p),
     ]
 
 
@@ -303,6 +305,7 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "grus_prepare": (None, [_M]),
     "grus_pack": (None, [_M, c_int64, c_int64, c_int64, c_int32, c_void_p, POINTER(AffineParts), c_float, c_int32]),
     "grus_pack_more": (None, [_M, c_int64, c_int32]),
+    "grus_pack_expert": (None, [_M, c_int64, c_void_p, c_int32]),
     "grus_bf12_encode": (None, [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_void_p]),
     "grus_bf12_outliers": (None, [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_void_p]),
     "grus_bf12_rows": (None, [_M, c_void_p, c_int64, c_void_p]),

@@ -22,7 +22,16 @@ from backends.base import BackendMissing, Dense, Raw, Weight
 from backends.torch.kernels import arena, formats
 from backends.torch.kernels.formats import PANEL, PackedFormat
 from backends.torch.kernels.library import Bf12Matrix, KernelMatrix, has_matrix_unit, library
-from backends.torch.kernels.packed import Fill, MatrixHandle, PackedMatrix, check_rows, fill_now, pack, packing_of
+from backends.torch.kernels.packed import (
+    Fill,
+    InFile,
+    MatrixHandle,
+    PackedMatrix,
+    check_rows,
+    fill_now,
+    pack,
+    packing_of,
+)
 from backends.torch.tensors import STORED, mapped
 
 # -- lossless 12-bit encoding of bf16 rows (`bf12` in identifiers): a step reads a quarter less memory (src/formats/bf16_12bit.hpp)
@@ -405,13 +414,13 @@ def experts(
     parts: Sequence[Sequence[Weight]],
     dtype: torch.dtype,
     quant: str | None = None,
-    stay: bool = False,
+    in_file: InFile = arena.schedule,
     fill: Fill = fill_now,
 ) -> KernelLinear:
-    """As `Backend.experts`: one list of parts an expert, or one inner list whose weights have three axes. `stay`: see `experts_stay`."""
+    """As `Backend.experts`: one list of parts an expert, or one inner list whose weights have three axes."""
     if len(parts) == 1 and len(parts[0][0].shape) == 3:
         return KernelLinear(
-            [pack(run, packing, stay, fill) for packing, run in _runs(parts[0], quant)], dtype, parts[0][0].shape[0]
+            [pack(run, packing, in_file, fill) for packing, run in _runs(parts[0], quant)], dtype, parts[0][0].shape[0]
         )
     runs = [_runs(expert, quant) for expert in parts]  # of each expert
     kinds = [[(bytes(packing.format), [w.shape for w in run]) for packing, run in mine] for mine in runs]

@@ -118,8 +118,8 @@ class PackedMatrix(MatrixHandle):
         factor = weight.factor(index) if isinstance(weight, Blocks) else 1.0
         self.library.grus_pack(self.handle, expert, first, rows, source, data, parts, factor, torch.get_num_threads())
 
-    def use_in_place(self, parts: Sequence[Blocks], stay: bool = False) -> None:
-        """Use the rows of `parts`, stacked, in place in their memory-mapped files, and schedule packing unless they are to stay there."""
+    def use_in_place(self, parts: Sequence[Blocks]) -> None:
+        """Use the rows of `parts`, stacked, in place in their memory-mapped files."""
         self._in_place, self._factors, first = [], [], 0
         for part in parts:
             raw, order = (part.data.origin, part.data.order) if isinstance(part.data, Reordered) else (part.data, None)
@@ -135,8 +135,6 @@ class PackedMatrix(MatrixHandle):
         self._stored = (StoredRows * len(parts))(*(stored for stored, _, _ in self._in_place))
         self.matrix.stored, self.matrix.stored_count = ctypes.addressof(self._stored), len(parts)
         self.matrix.unpacked = self.experts * self._panels
-        if not stay:
-            arena.schedule(self)
 
     def use_packed(self, kept: np.ndarray) -> None:
         """Use what was packed before, in its mapped file, until it is copied."""
@@ -240,13 +238,19 @@ def fill_now(made: PackedMatrix, parts: Sequence[Weight], pack: Callable[[], Non
     pack()
 
 
-def pack(parts: Sequence[Weight], packing: PackedFormat, stay: bool = False, fill: Fill = fill_now) -> PackedMatrix:
-    """Matrices of one packing, stacked along the output. `stay`: what can be used in its file stays there."""
+InFile = Callable[[PackedMatrix], None]  # called with each matrix that is used where its file has it
+
+
+def pack(
+    parts: Sequence[Weight], packing: PackedFormat, in_file: InFile = arena.schedule, fill: Fill = fill_now
+) -> PackedMatrix:
+    """Matrices of one packing, stacked along the output. What can be used in its file is, until it is packed in the background."""
     experts = parts[0].shape[0] if len(parts[0].shape) == 3 else 1
     made = PackedMatrix(packing, experts, sum(p.shape[-2] for p in parts), parts[0].shape[-1])
     in_place = [part for part in parts if isinstance(part, Blocks) and _in_a_file(part)]
     if len(in_place) == len(parts):
-        made.use_in_place(in_place, stay)
+        made.use_in_place(in_place)
+        in_file(made)
         return made
 
     def pack_parts() -> None:

@@ -35,6 +35,8 @@ struct GrusMatrix {
     int64_t unpacked;  // panels, the last ones: they are made from `stored`, each when it is needed
     const GrusMatrix* halves;  // of f32 rows that are bf16: the same numbers as such, which few tokens read; set at any time
     bool f32_inputs;  // of such halves: inputs are not rounded to bf16
+    const uint8_t* const* kept;  // null, or of each expert that stays in its file: its panels where they are kept packed, else null
+    uint32_t* uses;  // null, or of each expert: how often it was asked for; see `ask_for_rows`
 };
 }
 
@@ -47,6 +49,7 @@ inline uint8_t* panel_at(const GrusMatrix& m, const Panel& p, int64_t expert, in
 // A panel where it is packed, or made in `room` (p.bytes) from what is stored.
 const uint8_t* panel_of(const GrusMatrix& m, const Panel& p, int64_t expert, int64_t panel, uint8_t* room);
 
-// Tells the system that an expert's rows will be read, where they are to stay in their file: the disk brings them while others are computed.
+// An expert's rows will be read. Where they are to stay in their file this is counted, and the system is asked for them, unless they are
+// kept packed: the disk brings them while others are computed.
 void ask_for_rows(const GrusMatrix& m, int64_t expert);
 }  // namespace grus

@@ -312,8 +312,10 @@ void row_of(const GrusMatrix& m, const Panel& p, const uint8_t* panel, int lane,
 }  // namespace
 
 void ask_for_rows(const GrusMatrix& m, int64_t expert) {
-#if defined(__unix__) || defined(__APPLE__)
     if (!m.stored || m.data) return;  // what is packed, or is being packed, has memory of its own
+    if (m.uses) ++m.uses[expert];
+#if defined(__unix__) || defined(__APPLE__)
+    if (m.kept && m.kept[expert]) return;
     constexpr uintptr_t kPage = 1 << 14;  // of any system, or several
     for (int64_t i = 0; i < m.stored_count; ++i) {
         const GrusStoredRows& s = m.stored[i];
@@ -321,13 +323,12 @@ void ask_for_rows(const GrusMatrix& m, int64_t expert) {
         const auto from = reinterpret_cast<uintptr_t>(s.data + expert * bytes), first = from / kPage * kPage;
         madvise(reinterpret_cast<void*>(first), from + static_cast<uintptr_t>(bytes) - first, MADV_WILLNEED);
     }
-#else
-    (void)m, (void)expert;
 #endif
 }
 
 const uint8_t* panel_of(const GrusMatrix& m, const Panel& p, int64_t expert, int64_t panel, uint8_t* room) {
     if (is_packed(m, expert, panel)) return panel_at(m, p, expert, panel);
+    if (m.kept && m.kept[expert]) return m.kept[expert] + panel * p.bytes;
     if (m.rows - panel * kRows < kRows) std::memset(room, 0, static_cast<size_t>(p.bytes));
     pack_stored(m, p, expert, panel, 0, kRows, room);
     return room;
@@ -386,6 +387,17 @@ GRUS_API void grus_pack_more(GrusMatrix* m, int64_t panels, int32_t threads) {
     const int64_t left = m->unpacked - count;
     std::atomic_thread_fence(std::memory_order_release);
     *static_cast<volatile int64_t*>(&m->unpacked) = left;
+}
+
+// Packs an expert's panels of what is stored to memory of their own.
+GRUS_API void grus_pack_expert(const GrusMatrix* m, int64_t expert, uint8_t* to, int32_t threads) {
+    const Panel p(m->format, m->columns);
+    parallel(panels_of(*m), 1, threads, [&](int64_t from, int64_t until) {
+        for (int64_t i = from; i < until; ++i) {
+            if (m->rows - i * kRows < kRows) std::memset(to + i * p.bytes, 0, static_cast<size_t>(p.bytes));
+            pack_stored(*m, p, expert, i, 0, kRows, to + i * p.bytes);
+        }
+    });
 }
 
 // Dequantized rows. Rows of all experts are numbered through.
