@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -41,29 +40,39 @@ def read(path: Path, key: str) -> defaultdict[str, deque[np.ndarray]]:
     """The bytes of each matrix in the file, mapped, by what it is made of. Empty where the file is not there, not whole or of another key."""
     found: defaultdict[str, deque[np.ndarray]] = defaultdict(deque)
     header = _header_of(path)
-    if header is None or header["key"] != key:
+    if header is None or header.key != key:
         return found
     with suppress(OSError), path.open("rb") as file:
-        if os.fstat(file.fileno()).st_size != header["size"]:
+        if os.fstat(file.fileno()).st_size != header.size:
             return found
         mapping = np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), np.uint8)
-        for what, offset, nbytes in header["matrices"]:
-            found[what].append(mapping[offset : offset + nbytes])
         os.utime(path)  # what was not used for longest goes first
+        for what, offset, nbytes in header.matrices:
+            found[what].append(mapping[offset : offset + nbytes])
     return found
 
 
-def _header_of(path: Path) -> dict[str, Any] | None:
+@dataclass(frozen=True)
+class _Header:
+    key: str
+    size: int  # of the whole file
+    sources: list[Source]
+    matrices: list[tuple[str, int, int]]  # what each is made of, where it begins, and its bytes
+
+
+def _header_of(path: Path) -> _Header | None:
     """What a file says about itself; None where it is none of these."""
     try:
         with path.open("rb") as file:
             start = file.read(len(_MAGIC) + 8)
             if not start.startswith(_MAGIC):
                 return None
-            header = json.loads(file.read(int.from_bytes(start[len(_MAGIC) :], "little")))
-    except (OSError, ValueError, MemoryError, OverflowError):
+            found = json.loads(file.read(int.from_bytes(start[len(_MAGIC) :], "little")))
+        sources = [(str(path), int(size), int(time)) for path, size, time in found["sources"]]
+        matrices = [(str(what), int(at), int(nbytes)) for what, at, nbytes in found["matrices"]]
+        return _Header(str(found["key"]), int(found["size"]), sources, matrices)
+    except (OSError, ValueError, TypeError, KeyError, MemoryError, OverflowError):
         return None
-    return header if isinstance(header, dict) and header.keys() >= {"key", "size", "sources", "matrices"} else None
 
 
 def _header(place: PackedPlace, names: Sequence[str], sizes: Sequence[int]) -> tuple[bytes, list[int], int]:
@@ -78,8 +87,8 @@ def _header(place: PackedPlace, names: Sequence[str], sizes: Sequence[int]) -> t
 
     def made(start: int) -> bytes:
         *offsets, size = placed(start)
-        said = {"key": place.key, "size": size, "sources": place.sources}
-        text = json.dumps(said | {"matrices": list(zip(names, offsets, sizes))}).encode()
+        facts = {"key": place.key, "size": size, "sources": place.sources, "matrices": list(zip(names, offsets, sizes))}
+        text = json.dumps(facts).encode()
         return _MAGIC + len(text).to_bytes(8, "little") + text
 
     start = -(-len(made(1 << 50)) // _ALIGNED) * _ALIGNED  # offsets have fewer digits than these
@@ -124,4 +133,4 @@ def write(
 def sources_of(path: Path) -> list[Source] | None:
     """The files that a file's matrices were made from; None where it is no such file."""
     header = _header_of(path)
-    return None if header is None else [tuple(source) for source in header["sources"]]
+    return None if header is None else header.sources

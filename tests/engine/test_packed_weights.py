@@ -176,7 +176,7 @@ def test_what_decides_how_weights_are_packed_is_part_of_the_key(
     assert [path.stat().st_ino for path in kept(folder)] != before, "written anew"
 
 
-@pytest.mark.parametrize("damage", ["cut short", "no header", "nothing", "another file", "half a header"])
+@pytest.mark.parametrize("damage", ["cut short", "no header", "nothing", "another file", "half a header", "odd header"])
 def test_a_damaged_file_is_not_used(damage: str, tmp_path: Path, filled: list[int]) -> None:
     model, folder = bf16(tmp_path / "m"), tmp_path / "packed"
     want = loaded_once(model, folder)
@@ -189,6 +189,7 @@ def test_a_damaged_file_is_not_used(damage: str, tmp_path: Path, filled: list[in
         "nothing": b"",
         "another file": b"GGUF" + whole[4:],
         "half a header": whole[: 16 + length // 2],
+        "odd header": whole.replace(b'"matrices": [[', b'"matrices": [5,[', 1),
     }
     file.write_bytes(damaged[damage])
     filled.clear()
