@@ -272,9 +272,12 @@ def test_a_full_disk_and_a_model_that_goes_leave_no_part(
             loaded_once(model, folder)
         assert list(folder.iterdir()) == []
     assert "No space left on device" in caplog.text
+    monkeypatch.setattr(arena, "QUIET", 2.0)
     loaded = load(str(model), options(folder))
+    release = loaded.backend.release
     loaded.close()
     del loaded
+    release()  # as the engine does, when it unloads a model
     arena.wait()
     assert kept(folder) == []
 
@@ -305,6 +308,25 @@ def test_a_server_keeps_what_it_packed_and_a_command_uses_it(tmp_path: Path) -> 
     wrong = grus(*run, "--packed-limit", "much", XDG_CACHE_HOME=str(cache))
     assert wrong.code == 2
     assert "Traceback" not in wrong.err
+
+
+def test_each_rank_keeps_its_own_part(tmp_path: Path) -> None:
+    """The second one in a process of its own, where nothing but the model's matrices is held."""
+    wide = dict(hidden_size=256, num_attention_heads=8, num_key_value_heads=2, vocab_size=270_000)
+    model, folder = str(save("qwen3", tmp_path / "m", dtype="bfloat16", **wide)), tmp_path / "packed"
+    found = []
+    for _ in range(2):
+        loaded = load(model, options(folder, tensor_parallel=2))
+        found.append(logits(loaded))
+        for _ in range(200):
+            if len(files := kept_or_written(folder)) == 2:
+                break
+            time.sleep(0.1)
+        loaded.close()
+        found.append([file.stat().st_ino for file in files])
+    assert len(files) == 2
+    assert np.array_equal(found[0], found[2])
+    assert found[1] == found[3]
 
 
 def test_the_folder_is_the_systems_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

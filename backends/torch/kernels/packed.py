@@ -81,6 +81,7 @@ class PackedMatrix(MatrixHandle):
         self._panels = -(-rows // PANEL)  # of each expert
         self._piece: arena.HugePageBlock | None = None  # where it is packed
         self._kept: np.ndarray | None = None  # its bytes in a file, packed before
+        self.store: object = None  # what writes it to that file, which lives as long as it does
 
     # -- filling
 

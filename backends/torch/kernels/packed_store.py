@@ -44,6 +44,7 @@ class PackedStore:
             pack()
             self._packed += made.nbytes
         self._matrices.append((what, weakref.ref(made)))
+        made.store = self
 
     def keep(self) -> None:
         """Everything is loaded: write what had to be packed, in the background, if the model lives that long."""
