@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache, partial
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import engine.weights
@@ -92,8 +93,11 @@ def _state(path: str) -> tuple[int, int]:
 
 @cache
 def _code() -> str:
-    """A hash of the code that makes tensors from files."""
-    digest = hashlib.sha256()
+    """A hash of the code that makes tensors from files. A bundle has no sources: there it is the version's."""
+    try:
+        digest = hashlib.sha256(version("grus").encode())
+    except PackageNotFoundError:  # a folder that was not installed
+        digest = hashlib.sha256()
     for path in sorted(Path(engine.weights.__path__[0]).rglob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()

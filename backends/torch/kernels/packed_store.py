@@ -15,7 +15,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 from backends.base import Affine, Weight
 from backends.packed_file import PackedPlace, read, write
@@ -72,9 +71,9 @@ class PackedStore:
 
 @cache
 def _code() -> str:
-    """A hash of the code that packs."""
+    """A hash of the code that packs. A bundle has the kernels' digest alone."""
     digest = hashlib.sha256(build.digest().encode())
-    for path in sorted(Path(__file__).parent.glob("*.py")):
+    for path in sorted(build.FOLDER.parent.glob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
