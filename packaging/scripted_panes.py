@@ -71,9 +71,9 @@ def settings(app: Any, window: Any) -> None:
     pane = window.pane("settings")
     until(app, lambda: pane.privacy.stored[0].nbytes is not None and pane.computing._machinery.machine)
     home = Path("/home/robin/.local/share/Grus")
-    sizes = (2_400_000, 18_000_000, 4_100_000, 3_000, 12_600_000_000)
+    sizes = (2_400_000, 18_000_000, 4_100_000, 3_000, 4_300_000_000, 12_600_000_000)
     paths = (home / "grus.sqlite3", home / "attachments", home, Path("/home/robin/.config/Grus/preferences.json"),
-             Path("/home/robin/.cache/huggingface/hub"))  # fmt: skip
+             Path("/home/robin/.cache/Grus/packed"), Path("/home/robin/.cache/huggingface/hub"))  # fmt: skip
     pane.privacy.stored = [
         replace(kept, path=path, nbytes=nbytes)
         for kept, path, nbytes in zip(pane.privacy.stored, paths, sizes, strict=True)
