@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,15 +36,18 @@ def rows() -> list[Row]:
 
 
 def _rows_of(name: str, place: Path) -> list[Row]:
+    reason = ""
     for folder in _saved(name, place):
         try:
             peers = [of_mlx_lm(folder, batch) for batch in BATCHES]
-        except Exception:  # its names differ from version to version: another spelling may do
+        except Exception as error:  # of mlx-lm's, of any kind: another spelling may do
+            reason = f"{type(error).__name__}: {error}"
             continue
         return [
             Row(f"{name}, batch {batch}", "", ours(folder, batch), peer, "mlx-lm", "<= theirs", False)
             for batch, peer in zip(BATCHES, peers)
         ]
+    print(f"{name} has no row, since mlx-lm does not open it: {reason}", file=sys.stderr)
     return []
 
 

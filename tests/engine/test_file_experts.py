@@ -69,12 +69,17 @@ def test_a_mixture_that_is_larger_than_memory_gives_the_same_logits(
     loaded.close()
 
 
-def test_experts_that_are_used_most_are_kept_packed(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hot_experts, "LOOKED", 2)
+def staying(file: Path) -> tuple[LoadedModel, np.ndarray]:
+    """The model with its experts in the file, and the logits that it must give."""
     whole = load(str(file), options())
     want, size = logits(whole), whole.weight_bytes
     whole.close()
-    loaded = load(str(file), options(LEAST_KV + size - 1))
+    return load(str(file), options(LEAST_KV + size - 1)), want
+
+
+def test_experts_that_are_used_most_are_kept_packed(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hot_experts, "LOOKED", 2)
+    loaded, want = staying(file)
     hot = loaded.backend._hot  # type: ignore[attr-defined]
     room = hot.room
     assert room > 0
@@ -95,10 +100,7 @@ def test_experts_that_are_used_most_are_kept_packed(file: Path, monkeypatch: pyt
 
 def test_what_is_not_used_any_more_makes_room_for_what_is(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hot_experts, "LOOKED", 1)
-    whole = load(str(file), options())
-    want, size = logits(whole), whole.weight_bytes
-    whole.close()
-    loaded = load(str(file), options(LEAST_KV + size - 1))
+    loaded, want = staying(file)
     hot = loaded.backend._hot  # type: ignore[attr-defined]
     one = hot._mixtures[0]
     hot.room = one.each  # of one expert

@@ -81,7 +81,7 @@ def names(folder: Path) -> list[str]:
 
 
 def loaded_once(model: Path, folder: Path, **more: Any) -> np.ndarray:
-    """What it gives, when all that goes on in the background is done."""
+    """What it gives, when nothing is left to do in the background."""
     loaded = load(str(model), options(folder, **more))
     arena.wait()
     found = logits(loaded)
