@@ -87,6 +87,11 @@ BENCHES = {
     "long-prompts": ("/health while prompts of 3.5 MB arrive by every protocol", "long_prompts", "rows"),
     "libraries": ("Questions to a library of 100,000 made-up pages", "libraries", "rows"),
     "ranks": ("A model split among ranks on this CPU: what telling them costs", "ranks", "rows"),
+    "kv-bits": (
+        "Decode behind 16,384 tokens, keys and values in 8 and 4 bits against half precision, the same shapes",
+        "ik",
+        "kv_bits_rows",
+    ),
     "long-decode": (
         "Decode behind 16,384 tokens against llama.cpp, shapes of Qwen3.5-4B and Qwen3.6-35B-A3B, random weights",
         "ik",
@@ -107,7 +112,18 @@ LLAMA_CPP = (
     "long-decode",
 )  # it compiles for minutes, so that no set-up installs it
 # a package of its own; large files, and minutes; the same, with a peer of one's own; the same, three times; a part of `speech`; minutes; no speed
-ON_DEMAND = ("vectors", "gguf-3b", "ik", "long-decode", "mtp", "restart", "speech-8bit", "libraries", "walks")
+ON_DEMAND = (
+    "vectors",
+    "gguf-3b",
+    "ik",
+    "kv-bits",
+    "long-decode",
+    "mtp",
+    "restart",
+    "speech-8bit",
+    "libraries",
+    "walks",
+)
 
 
 def main() -> None:

@@ -144,8 +144,8 @@ def lengthened(state: bytes, tokens: int) -> bytes:
 
 
 class GrusConversations(GrusTorch):
-    def __init__(self, path: str, dtype: str) -> None:
-        super().__init__(path, dtype, "torch")
+    def __init__(self, path: str, dtype: str, bits: int | None = None) -> None:
+        super().__init__(path, dtype, "torch", bits)
         self._known: dict[int, Slot] = {}
         self._read: torch.Tensor | None = None
 
@@ -238,6 +238,24 @@ def llama_cpp_rows() -> list[Row]:
             with Peer("grus-conversations", path, "f32") as ours, Peer("llama.cpp", path, "f32") as theirs:
                 begin(ours, theirs, LONG[0])
                 made.append(decode_row(f"{shape} {kind}", path, ours, theirs, LONG[0], ">= 1.5x"))
+    return made
+
+
+def kv_bits_rows() -> list[Row]:
+    """Keys and values in 8 and in 4 bits against half precision, of Grus itself."""
+    made = []
+    for shape in SHAPES:
+        path = long_file(shape, "Q4_K_M")
+        with Peer("grus-conversations", path, "f32") as half:
+            half.ask("begin", behind=LONG[0])
+            for bits, aim in ((8, ">= 1x"), (4, ">= 0.95x")):
+                with Peer(f"grus-conversations-{bits}", path, "f32") as fewer:
+                    fewer.ask("begin", behind=LONG[0])
+                    a, b = paired(
+                        5 * ROUNDS, *(partial(side.ask, "go_on", behind=LONG[0], n=REPLY) for side in (fewer, half))
+                    )
+                what = f"{shape} Q4_K_M: decode behind {LONG[0]:,}, keys and values in {bits} bits"
+                made.append(Row(what, "tokens/s", 1 / a, 1 / b, "half precision", aim))
     return made
 
 

@@ -75,7 +75,8 @@ class Peer:
 class Grus:
     """Ours, without the engine: backend, model and runner."""
 
-    def __init__(self, folder: str, dtype: str, backend: str) -> None:
+    def __init__(self, folder: str, dtype: str, backend: str, bits: int | None = None) -> None:
+        """`bits`: in how many keys and values are kept, if not in as many as by default."""
         began = time.perf_counter()
         from backends.pick import pick
         from engine.model_files import open_model
@@ -91,8 +92,8 @@ class Grus:
         make = find_architecture(opened.config, folder)
         source = fitted(opened.source, self.backend, None)
         self.model = build(lambda view: make(view, opened.config), source, self.backend)
-        bits = kept_bits(None, self.backend, self.model, opened.quantized)
-        self.kv = self.backend.kv(self.model.memory, 4 << 30, bits)
+        kept = kept_bits(bits, self.backend, self.model, opened.quantized)
+        self.kv = self.backend.kv(self.model.memory, 4 << 30, kept)
         self.runner = self.backend.runner(self.model, self.kv)
 
     def prefill(self, n: int) -> float:
@@ -260,10 +261,10 @@ def vectors(kind: str, folder: str, dtype: str) -> Any:
     return getattr(embedders, kind)(folder, dtype)
 
 
-def ik(kind: str, folder: str, dtype: str) -> Any:
+def ik(kind: str, folder: str, dtype: str, *how: int) -> Any:
     from tests.bench import ik
 
-    return getattr(ik, kind)(folder, dtype)
+    return getattr(ik, kind)(folder, dtype, *how)
 
 
 KINDS: dict[str, Any] = {
@@ -288,6 +289,8 @@ KINDS: dict[str, Any] = {
     "llama.cpp-vectors": lambda folder, dtype: vectors("LlamaCppVectors", folder, dtype),
     "llama.cpp": LlamaCpp,
     "grus-conversations": lambda folder, dtype: ik("GrusConversations", folder, dtype),
+    "grus-conversations-8": lambda folder, dtype: ik("GrusConversations", folder, dtype, 8),
+    "grus-conversations-4": lambda folder, dtype: ik("GrusConversations", folder, dtype, 4),
     "ik_llama.cpp": lambda folder, dtype: ik("IkLlamaCpp", folder, dtype),
 }
 

@@ -282,8 +282,27 @@ LinesAhead lines_ahead(const DecodeAttention& a, const KVRows& tile, int64_t cou
     return LinesAhead(later, count, 1, false, false);
 }
 
+// How heads are multiplied with rows of T: in floats, which codes become in registers.
 template <KVDtype T>
-void decode_attention_as(const DecodeAttention& a, float* scratch) {
+struct FloatProducts {
+    static constexpr KVDtype type = T;
+
+    template <int H>
+    static void begin(const float* q, const Registers& head, int64_t, float, float* queries) { load_queries<T>(q, head, H, queries); }
+    template <int H>
+    static void scores(float* queries, const Registers& head, const TileRows& keys, int64_t count, float scale, float* scores, LinesAhead& ahead) {
+        query_key_scores<T, H>(queries, head, keys, count, scale, scores, ahead);
+    }
+    // `room`: of a tile, behind its scales.
+    template <int H>
+    static void add_values(const float* shares, const Registers& head, const TileRows& values, int64_t count, float*, float* sums, LinesAhead& ahead) {
+        all_weighted_values<T, H>(shares, head, values, count, sums, ahead);
+    }
+};
+
+template <typename Products>
+void decode_attention_by(const DecodeAttention& a, float* scratch) {
+    constexpr KVDtype T = Products::type;
     const Registers head{a.dim};
     const int64_t tokens = a.tokens, wide = head.count() * kRows, room_of_scores = (tokens + kRows - 1) / kRows * kRows;
     const int64_t tile = a.near ? kKVTile / 2 : kKVTile;
@@ -292,7 +311,7 @@ void decode_attention_as(const DecodeAttention& a, float* scratch) {
     auto* softmax = reinterpret_cast<GroupSoftmax*>(room + kKVTile * wide);  // of each group
     int64_t groups = 0, parts = 0;  // parts: of values, which are computed one after the other
     each_group<most_heads(T)>(a.heads, [&](int64_t group, int64_t h, auto H) INLINE_LAMBDA {
-        load_queries<T>(a.q + h * a.dim, head, H, queries + h * wide);
+        Products::template begin<H>(a.q + h * a.dim, head, a.k.group, a.scale, queries + h * wide);
         softmax[group].begin();
         ++groups;
         parts += head.count() / abreast(H) + head.count() % abreast(H) / together(T);
@@ -306,7 +325,7 @@ void decode_attention_as(const DecodeAttention& a, float* scratch) {
                                        std::min(tile, last ? tokens : tokens - begin - count), groups);
         each_group<most_heads(T)>(a.heads, [&](int64_t group, int64_t h, auto H) INLINE_LAMBDA {
             float* made = scores + h * room_of_scores + begin * H;
-            query_key_scores<T, H>(queries + h * wide, head, k, count, a.scale, made, ahead);
+            Products::template scores<H>(queries + h * wide, head, k, count, a.scale, made, ahead);
             softmax[group].see(made, count * H);
         });
     }
@@ -318,7 +337,7 @@ void decode_attention_as(const DecodeAttention& a, float* scratch) {
         each_group<most_heads(T)>(a.heads, [&](int64_t group, int64_t h, auto H) INLINE_LAMBDA {
             float* shares = scores + h * room_of_scores + begin * H;
             softmax[group].exponentials(shares, count * H);
-            all_weighted_values<T, H>(shares, head, v, count, sums + h * wide, ahead);
+            Products::template add_values<H>(shares, head, v, count, room + count * v.row_params, sums + h * wide, ahead);
         });
     }
     each_group<most_heads(T)>(a.heads, [&](int64_t group, int64_t h, auto H) INLINE_LAMBDA {
@@ -330,13 +349,13 @@ void decode_attention_as(const DecodeAttention& a, float* scratch) {
 
 void decode_attention(const DecodeAttention& a, float* scratch) {
     switch (a.k.type) {
-        case KVDtype::F16: return decode_attention_as<KVDtype::F16>(a, scratch);
-        case KVDtype::BF16: return decode_attention_as<KVDtype::BF16>(a, scratch);
-        case KVDtype::Int8: if (fits_registers(a.k)) return decode_attention_as<KVDtype::Int8>(a, scratch); break;
-        case KVDtype::Int4: if (fits_registers(a.k)) return decode_attention_as<KVDtype::Int4>(a, scratch); break;
+        case KVDtype::F16: return decode_attention_by<FloatProducts<KVDtype::F16>>(a, scratch);
+        case KVDtype::BF16: return decode_attention_by<FloatProducts<KVDtype::BF16>>(a, scratch);
+        case KVDtype::Int8: if (fits_registers(a.k)) return decode_attention_by<FloatProducts<KVDtype::Int8>>(a, scratch); break;
+        case KVDtype::Int4: if (fits_registers(a.k)) return decode_attention_by<FloatProducts<KVDtype::Int4>>(a, scratch); break;
         case KVDtype::F32: break;
     }
-    decode_attention_as<KVDtype::F32>(a, scratch);
+    decode_attention_by<FloatProducts<KVDtype::F32>>(a, scratch);
 }
 
 template <KVDtype T>

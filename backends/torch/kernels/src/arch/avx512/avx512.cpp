@@ -4,6 +4,7 @@
 #if defined(__x86_64__) || defined(_M_X64)
 #include <immintrin.h>
 
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -20,6 +21,7 @@ constexpr int kSignedBias = 128;
 
 #include "arch/avx512/lanes512.inl"
 #include "arch/make_tier.inl"
+#include "arch/avx512/code_attention.inl"
 
 }  // namespace
 }  // namespace grus
@@ -27,7 +29,11 @@ TARGET_END
 
 namespace grus {
 const Tier* avx512_tier() {
-    static const Tier tier = make_tier("avx512");
+    static const Tier tier = [] {
+        Tier made = make_tier("avx512");
+        made.decode_attention = decode_attention_to_codes;
+        return made;
+    }();
     return &tier;
 }
 }  // namespace grus
