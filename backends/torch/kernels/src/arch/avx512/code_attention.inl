@@ -97,7 +97,7 @@ INLINE void short_score_tile(const ShortQueries<H>& queries, int64_t dim, const 
                 }
             }
         }
-    float made[kRows];
+    alignas(64) float made[kRows] = {};
     sum_each(sums, made);
     const Floats scaled = mul(load_floats(made), load_floats(queries.scales));
     if constexpr (R * H == kRows) store(scores, scaled);
