@@ -320,6 +320,22 @@ def test_the_tokens_of_a_prompt_are_counted(live: Live) -> None:
     assert not live.engine.requests
 
 
+def test_the_tokens_of_what_another_server_called_are_counted(live: Live) -> None:
+    of_server = {"server_label": "weather", "id": "mcp_1"}
+    items = [
+        {"role": "user", "content": "How warm is it?"},
+        {"type": "mcp_list_tools", **of_server, "tools": [{"name": "now", "input_schema": {"type": "object"}}]},
+        {"type": "mcp_approval_request", **of_server, "name": "now", "arguments": "{}"},
+        {"type": "mcp_approval_response", "approval_request_id": "mcp_1", "approve": True},
+        {"type": "mcp_call", **of_server, "name": "now", "arguments": "{}", "output": "12 degrees"},
+        {"type": "web_search_call", "id": "ws_1"},
+        {"role": "user", "content": "And tomorrow?"},
+    ]
+    made = whole(live, items)
+    counted = httpx.post(f"{live.url}/v1/responses/input_tokens", json={"model": "tiny", "input": items})
+    assert counted.json() == {"object": "response.input_tokens", "input_tokens": made["usage"]["input_tokens"]}
+
+
 def test_openais_client_reads_all_of_it(live: Live) -> None:
     client = openai.OpenAI(base_url=f"{live.url}/v1", api_key="none", max_retries=0)
     made = client.responses.create(model="tiny", input="Hi", prompt_cache_key="key", reasoning={"summary": "auto"})
