@@ -130,10 +130,7 @@ async def compact(body: CompactRequest, request: Request, server: Here) -> Compa
 @router.post("/v1/responses/input_tokens", responses=errors(400, 404))
 async def input_tokens(body: InputTokensRequest, request: Request, server: Here) -> InputTokens:
     """How many tokens a response's prompt has. Nothing is generated."""
-    # not checked again: what an item is shows in the keys of its JSON, which objects no longer have
-    wanted = ResponsesRequest.model_construct(
-        **{name: getattr(body, name) for name in body.model_fields_set}, store=False
-    )
+    wanted = ResponsesRequest(**{name: getattr(body, name) for name in body.model_fields_set}, store=False)
     exchange = await asyncio.to_thread(Exchange, wanted, server.responses)
     _, _, prepared = await server.prepare(exchange.conversation, body.model, request)
     if prepared.pages:

@@ -218,8 +218,9 @@ _OF_MCP = ("mcp_list_tools", "mcp_call", "mcp_approval_request")
 
 
 def _item_kind(item: Any) -> str:
-    """A message may omit its type, and so may a reference, which is nothing but an id."""
-    keys = item if isinstance(item, dict) else {}
+    """A message may omit its type, and so may a reference, which is nothing but an id. Items that were read once are looked at
+    again: when they are written, and when a request is made from another."""
+    keys = item if isinstance(item, dict) else getattr(item, "model_fields_set", ())
     default = "item_reference" if "id" in keys and "role" not in keys and "content" not in keys else "message"
     kind = type_of(item, default)
     if kind in _OF_MCP and "server_label" not in keys:
