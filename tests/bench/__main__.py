@@ -111,7 +111,7 @@ LLAMA_CPP = (
     "gguf-gemma4",
     "long-decode",
 )  # it compiles for minutes, so that no set-up installs it
-# a package of its own; large files, and minutes; the same, with a peer of one's own; the same, three times; a part of `speech`; minutes; no speed
+# a package of its own; large files, and minutes; the same, with a peer of one's own; the same, four times; a part of `speech`; minutes; no speed
 ON_DEMAND = (
     "vectors",
     "gguf-3b",
