@@ -30,9 +30,10 @@ from tests.bench.table import Row, paired
 
 SOURCE = "GRUS_IK_LLAMA"  # environment: its folder
 SHIM = Path(__file__).with_name("ik_peer.cpp")
-PROMPT, REPLY, ROUNDS = 2048, 16, 5
+PROMPT, REPLY = 2048, 16
+ROUNDS, MOST_SECONDS = 25, 40  # of a row of decoding
 SHORT, LONG = 512, (16 << 10, 64 << 10)  # tokens behind
-ROOM = 512  # of a conversation, for replies
+ROOM = 512  # of a conversation, for the replies of all rounds
 PIECE = 512  # tokens that the peer takes at once: more were slower, or no faster
 SHAPES = "qwen3.5-4b", "qwen3.6-35b-a3b"
 KINDS = "Q4_K_M", "IQ4_XS", "Q8_0"
@@ -252,7 +253,7 @@ def kv_bits_rows() -> list[Row]:
                 with Peer(f"grus-conversations-{bits}", path, "f32") as fewer:
                     fewer.ask("begin", behind=LONG[0])
                     a, b = paired(
-                        5 * ROUNDS, *(partial(side.ask, "go_on", behind=LONG[0], n=REPLY) for side in (fewer, half))
+                        ROUNDS, *(partial(side.ask, "go_on", behind=LONG[0], n=REPLY) for side in (fewer, half))
                     )
                 what = f"{shape} Q4_K_M: decode behind {LONG[0]:,}, keys and values in {bits} bits"
                 made.append(Row(what, "tokens/s", 1 / a, 1 / b, "half precision", aim))
@@ -271,15 +272,22 @@ def prefill_row(what: str, ours: Peer, theirs: Peer) -> Row:
 
 
 def decode_row(what: str, path: Path, ours: Peer, theirs: Peer, behind: int, aim: str) -> Row:
-    rates = []  # bytes a second that a plain sum reads, just before and after each of our turns
-
-    def step() -> float:
-        before, seconds = ours.ask("read_rate"), ours.ask("go_on", behind=behind, n=REPLY)
-        rates.append((before + ours.ask("read_rate")) / 2)
-        return seconds
-
-    a, b = paired(ROUNDS, step, partial(theirs.ask, "go_on", behind=behind, n=REPLY))
+    """Both in turn, each turn between two readings of the memory's rate, which others on the same server change within seconds."""
+    read = partial(ours.ask, "read_rate")
+    go_on = [partial(side.ask, "go_on", behind=behind, n=REPLY) for side in (ours, theirs)]
+    for warm in go_on:
+        warm()
+    turns: list[list[tuple[float, float]]] = [[], []]  # of each side: seconds a token, bytes a second that memory gives
+    began, before = time.monotonic(), read()
+    while len(turns[0]) < ROUNDS and time.monotonic() - began < MOST_SECONDS:
+        for side, done in zip(go_on, turns):
+            seconds, after = side(), read()
+            done.append((seconds, (before + after) / 2))
+            before = after
     moved = bytes_a_token(path) + behind * bytes_kept_a_token(path)
-    share, their_share = (moved / seconds / statistics.median(rates) for seconds in (a, b))
-    name = f"{what}: decode behind {behind:,} ({share:.0%} of bandwidth, the peer {their_share:.0%})"
+    share, their_share = (statistics.median(moved / seconds / rate for seconds, rate in done) for done in turns)
+    a, b = (statistics.median(seconds for seconds, _ in done) for done in turns)
+    rates = [rate / 1e9 for _, rate in turns[0]]
+    memory = f"{share:.1%} of {min(rates):.0f} to {max(rates):.0f} GB/s, the peer {their_share:.1%}"
+    name = f"{what}: decode behind {behind:,} ({memory})"
     return Row(name, "tokens/s", 1 / a, 1 / b, theirs.kind, aim)
