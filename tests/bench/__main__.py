@@ -7,6 +7,7 @@ import importlib.util
 import os
 import platform
 from pathlib import Path
+from typing import Any
 
 from tests.bench import peers
 from tests.bench.shapes import KEPT
@@ -156,14 +157,14 @@ def main() -> None:
         from tests.bench import gate
 
         raise SystemExit(gate.run(arguments.keep))
-    if arguments.names == ["ik"]:
+    how: dict[str, dict[str, Any]] = {}  # what one bench alone is asked
+    if "ik" in arguments.names:
         from tests.bench import ik
 
         os.environ[ik.SOURCE] = str(arguments.ik or os.environ.get(ik.SOURCE, ""))
         if not (Path(os.environ[ik.SOURCE]) / "build").is_dir():
             parser.error(f"ik needs --ik FOLDER (or {ik.SOURCE}): the source of ik_llama.cpp with its `build`")
-        print(render(BENCHES["ik"][0], ik.rows(arguments.only, arguments.behind or ik.LONG)))
-        return
+        how["ik"] = {"only": arguments.only, "lengths": arguments.behind or ik.LONG}
     peers.checkout = arguments.against
     if arguments.against and not (kept := arguments.against / KEPT.name).exists():
         # the same files for both: where the system has put the pages of a file decides up to a tenth of what is read in a second
@@ -181,7 +182,7 @@ def main() -> None:
         if arguments.against and name not in PEERED:
             rows = alternating(name, arguments.against)
         else:
-            rows = getattr(importlib.import_module(f"tests.bench.{module}"), function)()
+            rows = getattr(importlib.import_module(f"tests.bench.{module}"), function)(**how.get(name, {}))
         if arguments.against:
             title += f'; the peer is "{arguments.against}"'
         print(render(title, rows), flush=True)
