@@ -11,6 +11,7 @@ import ctypes
 import warnings
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -31,6 +32,8 @@ STORED: dict[str, torch.dtype] = {
     "U8": torch.uint8,
     "BOOL": torch.bool,
 }
+# Bytes that are copied: a step that reads a norm in the file keeps the huge page around it in memory, beside packed weights.
+SMALL = 64 << 10
 
 
 def mapped(raw: Raw) -> Tensor:
@@ -48,9 +51,14 @@ def mapped(raw: Raw) -> Tensor:
     return data.view(dtype).reshape(raw.shape)
 
 
+def is_aligned(raw: Raw) -> bool:
+    """Whether `mapped` gives the file's own bytes."""
+    return int(np.frombuffer(raw.buffer, np.uint8).ctypes.data) % STORED[raw.dtype].itemsize == 0
+
+
 def tensor(raw: Raw, dtype: torch.dtype, device: torch.device) -> Tensor:
-    """In `dtype` on `device`; the mapped bytes themselves when both are as stored."""
-    return mapped(raw).to(device=device, dtype=dtype)
+    """In `dtype` on `device`; the mapped bytes themselves when both are as stored and they are many."""
+    return mapped(raw).to(device=device, dtype=dtype, copy=raw.nbytes <= SMALL)
 
 
 def upload(host: Tensor, device: torch.device) -> Tensor:

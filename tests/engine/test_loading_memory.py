@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.weights.convert import convert
 from tests.bench import shapes
 
 SHAPE = dict(
@@ -72,3 +73,37 @@ def test_peak_is_the_weights_and_one_tensor(folders: dict[str, Path], backend: s
     counts = [a * b for a, b in (s for s in shapes.tensors(SHAPE).values() if len(s) == 2)]
     size = 4 if dtype == "f32" else 2
     assert peak - before <= (sum(counts) + max(counts)) * size + SLACK
+
+
+STEPS = """
+import sys
+from backends.torch.kernels import arena
+from tests.bench.peers import GrusTorch
+
+grus = GrusTorch(sys.argv[1], "f32", "torch")
+arena.wait()  # until the weights are packed
+grus.prefill(3)
+kept, counts = 0, False
+with open("/proc/self/smaps") as lines:
+    for line in lines:
+        if "-" in line.split()[0]:
+            counts = line.rstrip().endswith(sys.argv[1])
+        elif counts and line.startswith("Rss:"):
+            kept += int(line.split()[1]) * 1024
+print(kept)
+"""
+
+
+@pytest.mark.torch_only("MLX copies what it reads")
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="asks Linux for the pages of a file")
+def test_steps_keep_no_page_of_the_file_beside_packed_weights(folders: dict[str, Path], tmp_path: Path) -> None:
+    """Norms of a GGUF file are read in each step. Where the system keeps a file in huge pages, each is 2 MB of it."""
+    path = tmp_path / "model.gguf"
+    convert(folders["BF16"], path)
+    with path.open("rb") as file:  # read anew: what was just written lies in ordinary pages
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        file.read()
+    run = subprocess.run([sys.executable, "-c", STEPS, str(path)], capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stderr
+    assert int(run.stdout.splitlines()[-1]) <= path.stat().st_size // 20

@@ -32,7 +32,7 @@ from backends.torch.kernels.packed import (
     pack,
     packing_of,
 )
-from backends.torch.tensors import STORED, mapped
+from backends.torch.tensors import STORED, is_aligned, mapped
 
 # -- lossless 12-bit encoding of bf16 rows (`bf12` in identifiers): a step reads a quarter less memory (src/formats/bf16_12bit.hpp)
 
@@ -106,7 +106,8 @@ class RowMatrix(MatrixHandle):
     def __init__(self, raw: Raw, dtype: torch.dtype = torch.float32, moves: bool = True) -> None:
         """`moves`: rows of a file are copied to faster memory in the background."""
         self.raw = raw
-        in_file = type(raw) is Raw and os.path.isfile(raw.path)
+        # What a file does not align was copied: its old memory cannot be released, since the system would not read it again.
+        in_file = type(raw) is Raw and os.path.isfile(raw.path) and is_aligned(raw)
         if dtype not in (torch.float32, TYPES[raw.dtype]):
             w, in_file = self._converted_to(dtype), False
         else:
