@@ -31,7 +31,7 @@ from tests.bench.table import Row, paired
 SOURCE = "GRUS_IK_LLAMA"  # environment: its folder
 SHIM = Path(__file__).with_name("ik_peer.cpp")
 PROMPT, REPLY = 2048, 16
-ROUNDS, MOST_SECONDS = 25, 40  # of a row of decoding
+ROUNDS = 25  # of a row of decoding
 SHORT, LONG = 512, (16 << 10, 64 << 10)  # tokens behind
 ROOM = 512  # of a conversation, for the replies of all rounds
 PIECE = 512  # tokens that the peer takes at once: more were slower, or no faster
@@ -272,22 +272,18 @@ def prefill_row(what: str, ours: Peer, theirs: Peer) -> Row:
 
 
 def decode_row(what: str, path: Path, ours: Peer, theirs: Peer, behind: int, aim: str) -> Row:
-    """Both in turn, each turn between two readings of the memory's rate, which others on the same server change within seconds."""
-    read = partial(ours.ask, "read_rate")
-    go_on = [partial(side.ask, "go_on", behind=behind, n=REPLY) for side in (ours, theirs)]
-    for warm in go_on:
-        warm()
-    turns: list[list[tuple[float, float]]] = [[], []]  # of each side: seconds a token, bytes a second that memory gives
-    began, before = time.monotonic(), read()
-    while len(turns[0]) < ROUNDS and time.monotonic() - began < MOST_SECONDS:
-        for side, done in zip(go_on, turns):
-            seconds, after = side(), read()
-            done.append((seconds, (before + after) / 2))
-            before = after
+    """Each turn lies between two readings of the memory's rate, which others on the same server change within seconds."""
     moved = bytes_a_token(path) + behind * bytes_kept_a_token(path)
-    share, their_share = (statistics.median(moved / seconds / rate for seconds, rate in done) for done in turns)
-    a, b = (statistics.median(seconds for seconds, _ in done) for done in turns)
-    rates = [rate / 1e9 for _, rate in turns[0]]
-    memory = f"{share:.1%} of {min(rates):.0f} to {max(rates):.0f} GB/s, the peer {their_share:.1%}"
-    name = f"{what}: decode behind {behind:,} ({memory})"
-    return Row(name, "tokens/s", 1 / a, 1 / b, theirs.kind, aim)
+    rates: list[float] = []  # bytes a second
+    shares: tuple[list[float], list[float]] = [], []  # of that, of each side's turns
+
+    def turn(side: Peer, kept: list[float]) -> float:
+        before, seconds = ours.ask("read_rate"), side.ask("go_on", behind=behind, n=REPLY)
+        rates.append((before + ours.ask("read_rate")) / 2)
+        kept.append(moved / seconds / rates[-1])
+        return seconds
+
+    a, b = paired(ROUNDS, *(partial(turn, side, kept) for side, kept in zip((ours, theirs), shares)))
+    share, their_share = map(statistics.median, shares)
+    memory = f"{share:.1%} of {min(rates) / 1e9:.0f} to {max(rates) / 1e9:.0f} GB/s, the peer {their_share:.1%}"
+    return Row(f"{what}: decode behind {behind:,} ({memory})", "tokens/s", 1 / a, 1 / b, theirs.kind, aim)
