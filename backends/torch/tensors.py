@@ -33,7 +33,7 @@ STORED: dict[str, torch.dtype] = {
     "BOOL": torch.bool,
 }
 # Bytes that are copied: a step that reads a norm in the file keeps the huge page around it in memory, beside packed weights.
-SMALL = 64 << 10
+SMALL_ARRAY = 64 << 10
 
 
 def mapped(raw: Raw) -> Tensor:
@@ -58,7 +58,7 @@ def is_aligned(raw: Raw) -> bool:
 
 def tensor(raw: Raw, dtype: torch.dtype, device: torch.device) -> Tensor:
     """In `dtype` on `device`; the mapped bytes themselves when both are as stored and they are many."""
-    return mapped(raw).to(device=device, dtype=dtype, copy=raw.nbytes <= SMALL)
+    return mapped(raw).to(device=device, dtype=dtype, copy=raw.nbytes <= SMALL_ARRAY)
 
 
 def upload(host: Tensor, device: torch.device) -> Tensor:

@@ -12,6 +12,7 @@ import torch
 from backends.base import Raw
 from backends.torch.kernels import arena
 from backends.torch.kernels.linear import RowMatrix, rows_linear
+from backends.torch.tensors import mapped, tensor
 from tests.backends.kernels.weights_made_here import raw
 
 
@@ -94,6 +95,14 @@ def test_rows_that_their_file_does_not_align_stay_readable_where_they_were_copie
     arena.wait()
     assert np.array_equal(before.float().numpy(), floats)
     assert np.array_equal(matrix.rows(torch.arange(300)).numpy(), floats)
+
+
+@pytest.mark.parametrize(("rows", "copied"), [(64, True), (65, False)])
+def test_small_arrays_of_a_file_are_copied_large_ones_used_there(tmp_path: Path, rows: int, copied: bool) -> None:
+    weight, floats = in_a_file(tmp_path, rows, 256, "F32")
+    made = tensor(weight, torch.float32, torch.device("cpu"))
+    assert (made.data_ptr() != mapped(weight).data_ptr()) == copied
+    assert np.array_equal(made.numpy(), floats)
 
 
 def test_a_matrix_that_nobody_holds_any_more_does_not_move(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
