@@ -273,17 +273,18 @@ def prefill_row(what: str, ours: Peer, theirs: Peer) -> Row:
 
 def decode_row(what: str, path: Path, ours: Peer, theirs: Peer, behind: int, aim: str) -> Row:
     """Each turn lies between two readings of the memory's rate, which others on the same server change within seconds."""
-    moved = bytes_a_token(path) + behind * bytes_kept_a_token(path)
+    weights, kept_a_token = bytes_a_token(path), bytes_kept_a_token(path)
     rates: list[float] = []  # bytes a second
     shares: tuple[list[float], list[float]] = [], []  # of that, of each side's turns
 
-    def turn(side: Peer, kept: list[float]) -> float:
+    def turn(side: Peer, made: list[float]) -> float:
+        moved = weights + (behind + REPLY * len(made) + REPLY // 2) * kept_a_token  # conversations grow
         before, seconds = ours.ask("read_rate"), side.ask("go_on", behind=behind, n=REPLY)
         rates.append((before + ours.ask("read_rate")) / 2)
-        kept.append(moved / seconds / rates[-1])
+        made.append(moved / seconds / rates[-1])
         return seconds
 
-    a, b = paired(ROUNDS, *(partial(turn, side, kept) for side, kept in zip((ours, theirs), shares)))
+    a, b = paired(ROUNDS, *(partial(turn, side, made) for side, made in zip((ours, theirs), shares)))
     share, their_share = map(statistics.median, shares)
     memory = f"{share:.1%} of {min(rates) / 1e9:.0f} to {max(rates) / 1e9:.0f} GB/s, the peer {their_share:.1%}"
     return Row(f"{what}: decode behind {behind:,} ({memory})", "tokens/s", 1 / a, 1 / b, theirs.kind, aim)
