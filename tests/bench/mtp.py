@@ -24,7 +24,7 @@ from tests.bench.table import Row, render
 from tests.checkpoints import save_tokenizer
 
 SHARES = 0.0, 0.5, 0.7, 0.9
-REPLY, PROMPT, ROUNDS = 128, 512, 5
+REPLY, PROMPT, ROUNDS, PROMPT_ROUNDS = 128, 512, 11, 20
 FOLLOWING = 32000  # tokens that follow one another
 H, LAYERS, FFN, VOCAB, HEADS, KV_HEADS, DIM = 1024, 24, 3584, 248320, 8, 2, 256
 KEY_HEADS, VALUE_HEADS, LINEAR_DIM, KERNEL = 16, 16, 128, 4
@@ -178,10 +178,10 @@ def measured(folder: Path, share: float) -> list[Row]:
         shares, length = [], REPLY // (1 if count == 1 else 2)
         for side in (plain, drafting):
             side.reply([random.integers(0, FOLLOWING, 16).tolist() for _ in range(count)])
-        for _ in range(ROUNDS):
+        for i in range(ROUNDS):
             prompts = [random.integers(0, FOLLOWING, 16).tolist() for _ in range(count)]
             made = []
-            for side in (plain, drafting):
+            for side in (plain, drafting)[:: -1 if i % 2 else 1]:
                 _, seconds, ids = side.reply(prompts, length)
                 times[side].append(seconds)
                 made.append(ids)
@@ -203,7 +203,7 @@ def _aim(share: float, count: int) -> str:
 
 def _prompt_row(plain: Side, drafting: Side, random: np.random.Generator) -> Row:
     pairs = []
-    for i in range(4 * ROUNDS):  # a prompt takes less than a second, in which memory changes
+    for i in range(PROMPT_ROUNDS):  # a prompt takes less than a second, in which memory changes
         prompt = random.integers(0, FOLLOWING, PROMPT).tolist()
         sides = [(drafting, prompt), (plain, [*prompt[1:], 5])]
         seconds = {side: side.reply([given], 2)[0] for side, given in sides[:: 1 if i % 2 else -1]}
