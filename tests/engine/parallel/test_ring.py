@@ -326,6 +326,7 @@ def test_the_command_the_server_and_python_split_a_model(
     assert (plain.code, split.code) == (0, 0), split.err
     text = json.loads(plain.out)["text"]
     assert json.loads(split.out)["text"] == text
+    before = children()  # of other tests
     with served("--model", f"tiny={place}", *where[:2], *where[4:], "--tensor-parallel", 2) as client:
         assert reply(client, max_tokens=12) == text
         schema = {"name": "colour", "schema": {"enum": ["blue", "green"]}}
@@ -335,15 +336,15 @@ def test_the_command_the_server_and_python_split_a_model(
         }
         answer = client.post("/v1/chat/completions", json={"model": "tiny", **asked}).json()
         assert json.loads(answer["choices"][0]["message"]["content"]) in ("blue", "green")
-        pids = children()
+        pids = children() - before
         assert len(pids) == (2 if backend == "torch" else 3)  # the server, and its ranks
         for ranks in (1, 2):
             asked = {"model": "tiny", "tensor_parallel": ranks, "devices": ["cpu"] * ranks, "quant": "none"}
             loaded = client.post("/v1/load", json=asked).json()
             assert (loaded["devices"], loaded["quant"]) == (["cpu"] * ranks, None)
             assert reply(client, max_tokens=12) == text
-            assert len(children()) == {1: 1, 2: len(pids)}[ranks]
-        pids |= children()
+            assert len(children() - before) == {1: 1, 2: len(pids)}[ranks]
+        pids |= children() - before
         refused = client.post("/v1/load", json={"model": "tiny", "tensor_parallel": 5})
         assert (refused.status_code, "cannot be split among 5 devices" in refused.text) == (400, True)
     assert gone(list(pids))
