@@ -274,14 +274,14 @@ def prefill_row(what: str, ours: Peer, theirs: Peer) -> Row:
 def decode_row(what: str, path: Path, ours: Peer, theirs: Peer, behind: int, aim: str) -> Row:
     """Each turn lies between two readings of the memory's rate, which others on the same server change within seconds."""
     weights, kept_a_token = bytes_a_token(path), bytes_kept_a_token(path)
-    rates: list[float] = []  # bytes a second
+    rates = [ours.ask("read_rate")]  # bytes a second, before the first turn and after each
     shares: tuple[list[float], list[float]] = [], []  # of that, of each side's turns
 
     def turn(side: Peer, made: list[float]) -> float:
         moved = weights + (behind + REPLY * len(made) + REPLY // 2) * kept_a_token  # conversations grow
-        before, seconds = ours.ask("read_rate"), side.ask("go_on", behind=behind, n=REPLY)
-        rates.append((before + ours.ask("read_rate")) / 2)
-        made.append(moved / seconds / rates[-1])
+        seconds = side.ask("go_on", behind=behind, n=REPLY)
+        rates.append(ours.ask("read_rate"))
+        made.append(moved / seconds / statistics.mean(rates[-2:]))
         return seconds
 
     a, b = paired(ROUNDS, *(partial(turn, side, made) for side, made in zip((ours, theirs), shares)))

@@ -190,7 +190,7 @@ def measured(folder: Path, share: float) -> list[Row]:
         ratio = statistics.median(b / a for a, b in zip(times[drafting], times[plain]))
         found = f"{count} stream{'s' if count > 1 else ''}, head right {share:.0%} (accepted {statistics.median(shares):.0%})"
         own, peer = (count / statistics.median(times[side]) for side in (drafting, plain))
-        rows.append(Row(found, "tokens/s", own, peer, "without", _aim(share, count), paired=ratio))
+        rows.append(Row(found, "tokens/s", own, peer, "without", _aim(share, count), ratio_of_turns=ratio))
     if share == SHARES[0]:
         rows.append(_prompt_row(plain, drafting, random))
     plain.engine.close()
@@ -210,7 +210,7 @@ def _prompt_row(plain: Side, drafting: Side, random: np.random.Generator) -> Row
         pairs.append((seconds[drafting], seconds[plain]))
     own, peer = (PROMPT / statistics.median(times) for times in zip(*pairs))
     ratio = statistics.median(b / a for a, b in pairs)
-    return Row(f"prompt of {PROMPT} tokens", "tokens/s", own, peer, "without", ">= 0.98x", paired=ratio)
+    return Row(f"prompt of {PROMPT} tokens", "tokens/s", own, peer, "without", ">= 0.98x", ratio_of_turns=ratio)
 
 
 def rows() -> list[Row]:

@@ -20,13 +20,13 @@ class Row:
     peer_name: str = ""
     aim: str = ""
     more_is_better: bool = True
-    paired: float | None = None  # median ratio of turns, where it is not that of the medians
+    ratio_of_turns: float | None = None  # their median, where memory's rate makes that of the medians meaningless
 
     @property
     def ratio(self) -> float | None:
         """Above 1 is in our favour."""
-        if self.paired:
-            return self.paired
+        if self.ratio_of_turns:
+            return self.ratio_of_turns
         if not self.peer or not self.ours:
             return None
         return self.ours / self.peer if self.more_is_better else self.peer / self.ours
