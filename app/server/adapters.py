@@ -20,7 +20,7 @@ from engine.hub.cache import parse
 
 router = APIRouter(route_class=JsonRoute, tags=["Adapters"])
 
-AdapterName = Annotated[str, Field(pattern=r"^[\w.-]{1,200}$")]
+AdapterName = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[\w.-]+$")]
 
 
 class LoadAdapterRequest(RequestFields):

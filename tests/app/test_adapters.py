@@ -225,6 +225,8 @@ def test_adapters_come_and_go_while_the_server_runs(files: Files, tmp_path: Path
         assert still == files.wanted(0)[: len(still)]
         assert httpx.post(f"{url}/v1/unload_lora_adapter", json={"lora_name": "again"}).text.startswith("Success")
         assert httpx.post(f"{url}/v1/unload_lora_adapter", json={"lora_name": "again"}).status_code == 404
+        for name, status in (("ä" * 200, 404), ("ä" * 201, 400), ("", 400), ("a b", 400)):
+            assert httpx.post(f"{url}/v1/unload_lora_adapter", json={"lora_name": name}).status_code == status
         assert held["models"] == ["tiny"]
 
 

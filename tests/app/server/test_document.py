@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
+import httpx
 import pytest
 import schemathesis
 from fastapi.routing import APIRoute
@@ -79,6 +82,13 @@ def attack(described: Any, live: Live, path: str, method: str, examples: int) ->
             case.validate_response(response, checks=CHECKS)
 
         holds()
+
+
+def test_no_pattern_repeats_a_class_of_unicode(live: Live) -> None:
+    """`\\w` up to 200 times took 18 MB of every server's memory; how long a text may be is `maxLength`."""
+    patterns = set(re.findall(r'"pattern":\s*("(?:[^"\\]|\\.)*")', httpx.get(f"{live.url}/openapi.json").text))
+    assert len(patterns) >= 3
+    assert not [pattern for pattern in patterns if re.search(r"\\[wds]\S*\{", json.loads(pattern))]
 
 
 @pytest.mark.parametrize(("method", "path"), operations())
