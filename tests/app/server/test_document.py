@@ -84,6 +84,14 @@ def attack(described: Any, live: Live, path: str, method: str, examples: int) ->
         holds()
 
 
+def test_every_name_is_defined(live: Live) -> None:
+    """Those of errors are not FastAPI's own."""
+    document = httpx.get(f"{live.url}/openapi.json").json()
+    named = set(re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(document)))
+    assert {"OpenAIError", "AnthropicError", "OllamaError"} <= named
+    assert named <= document["components"]["schemas"].keys()
+
+
 def test_no_pattern_repeats_a_class_of_unicode(live: Live) -> None:
     """`\\w` up to 200 times took 18 MB of every server's memory; how long a text may be is `maxLength`."""
     patterns = set(re.findall(r'"pattern":\s*("(?:[^"\\]|\\.)*")', httpx.get(f"{live.url}/openapi.json").text))

@@ -257,5 +257,5 @@ def test_the_description_of_the_routes_is_made_beside_the_event_loop(
 
     monkeypatch.setattr("fastapi.FastAPI.openapi", made)
     reply = httpx.get(f"{guarded.url}/openapi.json", headers={"authorization": "Bearer first"})
-    assert reply.json() == {"openapi": "3.1.0"}
+    assert reply.json()["openapi"] == "3.1.0"
     assert every(name.startswith("asyncio_") for name in threads)
