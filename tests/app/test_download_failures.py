@@ -189,8 +189,8 @@ def test_a_file_that_arrives_damaged_is_named_and_thrown_away(fresh: Fresh) -> N
     assert refused(fresh) == (
         f"{WEIGHTS} arrived damaged: its checksum is not the hub's. It was thrown away; download it again."
     )
-    assert list(fresh.cache.rglob("*.part")) == []
-    assert list(fresh.cache.rglob("0" * 64)) == []
+    # a part of another file may be there, from which that one goes on
+    assert list(fresh.cache.rglob(f"blobs/{'0' * 64}*")) == []
     fresh.hub.tags.clear()
     assert fetch(fresh).code == 0
     whole(fresh)
