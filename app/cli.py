@@ -7,7 +7,6 @@ by Ctrl-C.
 from __future__ import annotations
 
 import argparse
-import gc
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -28,9 +27,6 @@ _NAMED_ALIKE = (
     "connect", "launch", "remote", "tools", "mcp", "memory", "token",
     "doctor", "service", "update", "cuda",
 )  # fmt: skip
-# Objects that a command makes before the interpreter looks for garbage among them. It looks after 700 by default, and nearly all that
-# imports make stays: a server starts in a sixth less time without.
-COLLECTED = 10_000
 COMMANDS = (
     {"app": "window"} | {name: name for name in _NAMED_ALIKE} | {"import": "import_conversations"}
 )  # by name, the modules of app.commands
@@ -55,7 +51,6 @@ def parser(command: str | None = None) -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    gc.set_threshold(COLLECTED)
     try:
         words = with_files(sys.argv[1:] if arguments is None else arguments)
         options = parser(words[0] if words else None).parse_args(words)
