@@ -189,7 +189,7 @@ def test_a_file_that_arrives_damaged_is_named_and_thrown_away(fresh: Fresh) -> N
     assert refused(fresh) == (
         f"{WEIGHTS} arrived damaged: its checksum is not the hub's. It was thrown away; download it again."
     )
-    # a part of another file may be there, from which that one goes on
+    # a part of another file may be there, which its download continues
     assert list(fresh.cache.rglob(f"blobs/{'0' * 64}*")) == []
     fresh.hub.tags.clear()
     assert fetch(fresh).code == 0

@@ -14,6 +14,7 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -22,6 +23,8 @@ from engine.loading import LoadedModel, LoadOptions, load
 from engine.types import Request, SamplingParams, Settings
 from tests.bench.table import Row, render
 from tests.checkpoints import save_tokenizer
+
+T = TypeVar("T")
 
 SHARES = 0.0, 0.5, 0.7, 0.9
 REPLY, PROMPT, ROUNDS, PROMPT_ROUNDS = 128, 512, 11, 20
@@ -168,6 +171,11 @@ class Side:
         return first, (total - first) / (length - 1), [list(result.ids) for result in results]
 
 
+def in_turn(i: int, first: T, second: T) -> tuple[T, T]:
+    """Each begins every other round."""
+    return (second, first) if i % 2 else (first, second)
+
+
 def measured(folder: Path, share: float) -> list[Row]:
     loaded = load(str(folder), LoadOptions(backend="torch", device="cpu", dtype="f32", draft_head=True))
     plain, drafting = Side(loaded, False), Side(loaded, True)
@@ -181,7 +189,7 @@ def measured(folder: Path, share: float) -> list[Row]:
         for i in range(ROUNDS):
             prompts = [random.integers(0, FOLLOWING, 16).tolist() for _ in range(count)]
             made = []
-            for side in (plain, drafting)[:: -1 if i % 2 else 1]:
+            for side in in_turn(i, plain, drafting):
                 _, seconds, ids = side.reply(prompts, length)
                 times[side].append(seconds)
                 made.append(ids)
@@ -205,8 +213,8 @@ def _prompt_row(plain: Side, drafting: Side, random: np.random.Generator) -> Row
     pairs = []
     for i in range(PROMPT_ROUNDS):  # a prompt takes less than a second, in which memory changes
         prompt = random.integers(0, FOLLOWING, PROMPT).tolist()
-        sides = [(drafting, prompt), (plain, [*prompt[1:], 5])]
-        seconds = {side: side.reply([given], 2)[0] for side, given in sides[:: 1 if i % 2 else -1]}
+        sides = in_turn(i, (plain, [*prompt[1:], 5]), (drafting, prompt))
+        seconds = {side: side.reply([given], 2)[0] for side, given in sides}
         pairs.append((seconds[drafting], seconds[plain]))
     own, peer = (PROMPT / statistics.median(times) for times in zip(*pairs))
     ratio = statistics.median(b / a for a, b in pairs)
